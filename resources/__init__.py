@@ -1,0 +1,1 @@
+"""Dagster resources and IO managers: each a thin wrapper over an adapter."""

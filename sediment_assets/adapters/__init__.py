@@ -1,0 +1,1 @@
+"""The outside world without Dagster: databases, git, settings, files."""

@@ -1,0 +1,1 @@
+"""Derived bundle version 4: encoding, manifest, shapes, validation (contract chapter: bundle)."""

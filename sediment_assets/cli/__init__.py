@@ -1,0 +1,1 @@
+"""The ``sediment`` command line (contract chapter: cli). Parses, calls the library, prints."""

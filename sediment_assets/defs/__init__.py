@@ -1,0 +1,1 @@
+"""Dagster definitions: assets, checks, partitions, jobs and schedules over the core."""

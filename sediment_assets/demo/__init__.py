@@ -1,0 +1,1 @@
+"""Deterministic demo evidence: Facts and mirrors of two made-up repositories over one week."""

@@ -1,0 +1,1 @@
+"""Facts: what was captured. Models, scalar types, exact JSON, redaction (contract chapter: facts)."""

@@ -1,0 +1,1 @@
+"""What the derivation asks of a Git mirror, without git itself (contract chapter: mirrors §1, §5–7)."""
