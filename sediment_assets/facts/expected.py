@@ -1,0 +1,33 @@
+"""The one wording of a refused value: ``expected …, got …``, safe to print whatever was captured."""
+
+from typing import Final
+
+_SHOWN: Final = 60
+_SHOWN_DIGITS: Final = 10**40
+
+
+def expected(what: str, value: object) -> ValueError:
+    """Return the error for ``value`` where ``what`` was expected. Long values are cut, control characters escaped."""
+    return ValueError(f"expected {what}, got {shown(value)}")
+
+
+def shown(value: object) -> str:
+    """Spell ``value`` for a message: one short line in JSON's words, printable characters only."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case str():
+            cut = value[:_SHOWN]
+            return repr(str(cut)) + ("…" if len(value) > _SHOWN else "")
+        case int() if not -_SHOWN_DIGITS < value < _SHOWN_DIGITS:
+            return "an integer of more than 40 digits"
+        case int() | float():
+            return repr(value)
+        case dict():
+            return "an object" if value else "{}"
+        case list():
+            return "an array" if value else "[]"
+        case _:
+            return f"a Python {type(value).__name__}"

@@ -1,0 +1,148 @@
+"""Captured messages: as validated models on a Fact, and as plain JSON inside the derivation (facts.md §3.1).
+
+A *part* is discriminated by its mandatory ``type``. Not here: comparing histories (derive) and cutting Segments.
+"""
+
+from collections.abc import Iterable
+from typing import Annotated, Any, Final, Literal, TypedDict
+
+from pydantic import Field
+
+from sediment_assets.facts.expected import shown
+from sediment_assets.facts.json_fields import AnyJson, Json
+from sediment_assets.facts.json_values import JsonError, JsonObject, canonical_order, decode
+from sediment_assets.facts.model import FrozenModel
+from sediment_assets.facts.scalars import Id, Text
+
+
+class TextPart(FrozenModel):
+    """Words of a message."""
+
+    type: Literal["text"] = Field(description="Always `text`.")
+    content: Text = Field(description="The words, unchanged.")
+
+
+class ReasoningPart(FrozenModel):
+    """Reasoning a model showed."""
+
+    type: Literal["reasoning"] = Field(description="Always `reasoning`.")
+    content: Text = Field(description="The reasoning, unchanged.")
+
+
+class ToolCallPart(FrozenModel):
+    """A tool call; on the output side its id is an alias of the call."""
+
+    type: Literal["tool_call"] = Field(description="Always `tool_call`.")
+    id: Id = Field(description="The tool call's id, which its response names.")
+    name: Text = Field(description="Name of the tool; may be empty.")
+    arguments: Json = Field(default_factory=dict, description="The arguments as captured.")
+
+
+class ToolCallResponsePart(FrozenModel):
+    """What a tool answered."""
+
+    type: Literal["tool_call_response"] = Field(description="Always `tool_call_response`.")
+    id: Id = Field(description="The id of the answered tool call.")
+    result: AnyJson = Field(description="The result as captured: any JSON value, null included.")
+
+
+Part = Annotated[TextPart | ReasoningPart | ToolCallPart | ToolCallResponsePart, Field(discriminator="type")]
+"""One part of a message."""
+
+
+class Message(FrozenModel):
+    """One message of a model call."""
+
+    role: Text = Field(description="Who speaks; an open vocabulary, may be empty.")
+    parts: tuple[Part, ...] = Field(description="The message's parts in order.")
+    finish_reason: Text | None = Field(default=None, description="Why the model stopped, if it said so.")
+
+
+class PlainTextPart(TypedDict):
+    """A ``text`` part as plain JSON."""
+
+    type: Literal["text"]
+    content: str
+
+
+class PlainReasoningPart(TypedDict):
+    """A ``reasoning`` part as plain JSON."""
+
+    type: Literal["reasoning"]
+    content: str
+
+
+class PlainToolCall(TypedDict):
+    """A ``tool_call`` part as plain JSON."""
+
+    type: Literal["tool_call"]
+    id: str
+    name: str
+    arguments: JsonObject
+
+
+class PlainToolResponse(TypedDict):
+    """A ``tool_call_response`` part as plain JSON."""
+
+    type: Literal["tool_call_response"]
+    id: str
+    result: Any
+
+
+PlainPart = PlainTextPart | PlainReasoningPart | PlainToolCall | PlainToolResponse
+"""One part as plain JSON: told apart by ``part["type"]``."""
+
+
+class PlainMessage(TypedDict):
+    """One message as plain JSON, keys in declared order."""
+
+    role: str
+    parts: list[PlainPart]
+    finish_reason: str | None
+
+
+def decode_messages(text: str) -> list[PlainMessage]:
+    """Decode a stored message list into plain messages: declared key order, captured objects in code-point key order.
+
+    Trusts the text to be what an InferenceCall was stored as (facts.md §7); raises JsonError when its shape is not.
+    """
+    try:
+        return [_plain_message(message) for message in decode(text)]
+    except (KeyError, TypeError, AttributeError):
+        raise JsonError(f"expected a list of messages, got {shown(text)}") from None
+
+
+def _plain_message(message: Any) -> PlainMessage:
+    return {
+        "role": message["role"],
+        "parts": [_plain_part(part) for part in message["parts"]],
+        "finish_reason": message.get("finish_reason"),
+    }
+
+
+def _plain_part(part: Any) -> PlainPart:
+    match part["type"]:
+        case "text":
+            return {"type": "text", "content": part["content"]}
+        case "reasoning":
+            return {"type": "reasoning", "content": part["content"]}
+        case "tool_call":
+            arguments = canonical_order(part.get("arguments", {}))
+            return {"type": "tool_call", "id": part["id"], "name": part["name"], "arguments": arguments}
+        case "tool_call_response":
+            return {"type": "tool_call_response", "id": part["id"], "result": canonical_order(part["result"])}
+        case other:
+            raise JsonError(f"expected a message part of type {_PART_TYPES}, got {shown(other)}")
+
+
+_PART_TYPES: Final = "text, reasoning, tool_call or tool_call_response"
+
+
+def call_aliases(output_messages: Iterable[PlainMessage], model_call_id: str | None) -> frozenset[str]:
+    """Return the call aliases: ids of output tool calls, and the model call id if present (facts.md §3.1)."""
+    aliases = {
+        part["id"] for message in output_messages for part in message["parts"] if part["type"] == "tool_call"
+    }
+    if model_call_id is not None:
+        aliases.add(model_call_id)
+    return frozenset(aliases)
