@@ -1,1 +1,1 @@
-"""Targets: pure projections from a Rollout to a training row or a counted skip (contract chapter: targets)."""
+"""Targets: pure projections, Rollout to training row or counted skip (contract chapter: targets)."""

@@ -1,1 +1,1 @@
-"""Row models: one definition per row, from which key order, JSON Schema, docs and checks come (targets §6)."""
+"""The row models of every target; each is the one definition of its row (contract chapter: targets §6)."""
