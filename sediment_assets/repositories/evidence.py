@@ -1,8 +1,8 @@
 """Repository evidence: what each repository-bearing Fact says about repository identity (mirrors.md §8.2).
 
-One row per Fact and role. Rows of the Facts modelled here come from ``project_evidence``; the two pull-request tables
-have no Fact model, so an adapter makes their rows (roles ``repo`` and ``head_repo``) straight from their columns.
-What the rows mean together is ``resolver.py``.
+One row per Fact and role. Rows of the Facts modelled here come from ``project_evidence``; the two
+pull-request tables have no Fact model, so an adapter makes their rows (roles ``repo`` and ``head_repo``)
+straight from their columns. Which rows count is ``population.py``, what they mean together ``resolver.py``.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class EvidenceTable(StrEnum):
 
 
 class EvidenceRole(StrEnum):
-    """Which repository of a Fact a row describes; ``head_repo`` exists in the two pull-request tables only."""
+    """Which repository of a Fact a row describes; ``head_repo`` only in the two pull-request tables."""
 
     REPO = "repo"
     HEAD_REPO = "head_repo"
@@ -37,9 +37,9 @@ class EvidenceRole(StrEnum):
 class RepositoryEvidence:
     """One evidence row, fields in the order of bundle.md §4.2.
 
-    A plain slotted record, because an organization has one or two per Fact: building one checks nothing. The field
-    types state the normal form, so ``pydantic.TypeAdapter(RepositoryEvidence)`` validates rows that come from outside;
-    the resolver refuses rows that are not in normal form.
+    A plain slotted record, because an organization has one or two per Fact: building one checks nothing.
+    The field types state the normal form, so ``pydantic.TypeAdapter(RepositoryEvidence)`` validates rows
+    that come from outside; the resolver refuses rows that are not in normal form.
     """
 
     source_table: EvidenceTable

@@ -35,7 +35,7 @@ class IdentifiedKey:
 
     @property
     def sort_key(self) -> tuple[str, ...]:
-        """Text tuple that orders repositories; ids compare as text, identified before legacy (mirrors.md §8.1)."""
+        """Text tuple that orders repositories: identified before legacy, ids as text (mirrors.md §8.1)."""
         return (self.org_id, "identified", self.provider.value, self.host, self.repository_id)
 
     @property
@@ -53,7 +53,7 @@ class LegacyKey:
 
     @property
     def sort_key(self) -> tuple[str, ...]:
-        """Text tuple that orders repositories; identified before legacy (mirrors.md §8.1)."""
+        """Text tuple that orders repositories: identified before legacy (mirrors.md §8.1)."""
         return (self.org_id, "legacy", self.slug)
 
     @property

@@ -10,7 +10,7 @@ class RepositoryReason(StrEnum):
     """No repository name was captured."""
 
     IDENTITY_UNRESOLVED = "repository_identity_unresolved"
-    """The name cannot be tied to one repository: claimed by an identified one, unsafe, undeclared or invalid."""
+    """The name cannot be tied to one repository: also claimed by an identified one, unsafe, undeclared."""
 
     IDENTITY_CONFLICT = "repository_identity_conflict"
     """The captured evidence contradicts itself."""
