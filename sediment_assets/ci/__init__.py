@@ -1,1 +1,1 @@
-"""CI outcomes to one verdict per commit, and the verdict that rewards a Rollout (derivation §11, targets §2)."""
+"""CI outcomes to one verdict per commit, and the verdict that rewards a Rollout (derivation §11)."""

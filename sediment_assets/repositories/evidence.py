@@ -54,11 +54,11 @@ class RepositoryEvidence:
     source_push_id: Id | None
 
 
-RepositoryFact = Push | CIOutcome | SessionCommitObservation
+EvidenceFact = Push | CIOutcome | SessionCommitObservation
 """A Fact that names a repository and is projected here."""
 
 
-def project_evidence(fact: RepositoryFact) -> RepositoryEvidence:
+def project_evidence(fact: EvidenceFact) -> RepositoryEvidence:
     """Give the evidence row (role ``repo``) of a Fact (mirrors.md §8.2).
 
     Raises:

@@ -15,10 +15,10 @@ from sediment_assets.facts.push import Push
 from sediment_assets.facts.repository_rename import RepositoryRename
 from sediment_assets.facts.scalars import normal_repo_slug
 from sediment_assets.repositories.evidence import (
+    EvidenceFact,
     EvidenceRole,
     EvidenceTable,
     RepositoryEvidence,
-    RepositoryFact,
     project_evidence,
 )
 from sediment_assets.repositories.keys import IdentifiedKey, LegacyKey, RepositoryIdentity, RepositoryKey
@@ -122,7 +122,7 @@ class RepositoryResolver:
             return RepositoryReason.SOURCE_ABSENT
         return self._resolve_source(key, source)
 
-    def fact(self, fact: RepositoryFact) -> Resolved | RepositoryReason:
+    def fact(self, fact: EvidenceFact) -> Resolved | RepositoryReason:
         """Resolve a Fact, which must be exactly the one that the population knows (mirrors.md §8.5).
 
         A Fact captured after the boundary is therefore absent.
