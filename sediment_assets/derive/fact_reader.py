@@ -120,8 +120,10 @@ class FactReader(Protocol):
         """Sessions with a visible call, ascending by session_id; one at a time in memory."""
         ...
 
-    def candidate_calls(self, start: datetime, end: datetime) -> Iterator[CandidateCall]:
-        """Calls observed in ``[start, end]``, by (observed_at, inference_call_id)."""
+    def candidate_calls(
+        self, start: datetime, end: datetime, session_ids: Collection[str] | None = None
+    ) -> Iterator[CandidateCall]:
+        """Calls observed in ``[start, end]``, by (observed_at, inference_call_id); of these Sessions only, if given."""
         ...
 
     def call_identities(self) -> Iterator[CallIdentity]:

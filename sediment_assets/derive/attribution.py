@@ -1,0 +1,178 @@
+"""The Jaccard fallback: pushed commits matched with model outputs by their tokens (derivation.md §9).
+
+Pushes are walked in order of capture, so the calls of the *wide* window slide with them: only the calls of one such
+window are held, however long the organization's history is.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from sediment_assets.derive.bindings import Bindings, CommitsOfSession
+from sediment_assets.derive.fact_reader import CandidateCall, FactReader
+from sediment_assets.derive.policy import DerivationPolicy
+from sediment_assets.derive.scoring_text import scoring_text
+from sediment_assets.derive.similarity import Candidate, best_candidate, tokens
+from sediment_assets.derive.tally import AttributionSkip
+from sediment_assets.facts.messages import decode_messages
+from sediment_assets.facts.push import Push
+from sediment_assets.mirrors.patch_sections import is_code_file, parse_sections
+from sediment_assets.mirrors.reader import MirrorError, MirrorReader, MirrorStore
+from sediment_assets.repositories.keys import CommitKey, RepositoryKey
+from sediment_assets.repositories.reasons import RepositoryReason
+from sediment_assets.repositories.resolver import RepositoryResolver
+
+
+@dataclass(frozen=True, slots=True)
+class Attribution:
+    """Commits the fallback attributed, by session_id, and what it could not use."""
+
+    commits_of_session: CommitsOfSession
+    skipped: Counter[str]
+
+
+def attribute_by_similarity(
+    facts: FactReader,
+    mirrors: MirrorStore,
+    resolver: RepositoryResolver,
+    bindings: Bindings,
+    policy: DerivationPolicy,
+) -> Attribution:
+    """Run the fallback over the whole organization (§9). Every window end is inclusive."""
+    fallback = _Fallback(facts, mirrors, bindings, policy)
+    pushes = fallback.resolved_pushes(resolver)
+    if pushes and fallback.has_candidates(pushes):
+        for push, repository in pushes:
+            fallback.attribute_push(push, repository)
+    return Attribution(fallback.commits_of_session, fallback.skipped)
+
+
+ResolvedPush = tuple[Push, RepositoryKey]
+
+
+@dataclass(slots=True)
+class _Fallback:
+    facts: FactReader
+    mirrors: MirrorStore
+    bindings: Bindings
+    policy: DerivationPolicy
+    commits_of_session: defaultdict[str, set[CommitKey]] = field(default_factory=lambda: defaultdict(set))
+    skipped: Counter[str] = field(default_factory=Counter)
+    _seen: set[CommitKey] = field(default_factory=set)
+    _window: "_SlidingWindow" = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._window = _SlidingWindow(self.facts)
+
+    def resolved_pushes(self, resolver: RepositoryResolver) -> list[ResolvedPush]:
+        """Return the Pushes that resolve, by (captured_at, push_id); count the others."""
+        found: list[ResolvedPush] = []
+        for push in self.facts.pushes():
+            resolved = resolver.fact(push)
+            if isinstance(resolved, RepositoryReason):
+                self.skipped[resolved] += 1
+            else:
+                found.append((push, resolved.key))
+        return found
+
+    def has_candidates(self, pushes: Sequence[ResolvedPush]) -> bool:
+        """Whether any call lies in the reach of these Pushes; if not, count them all."""
+        lookback = max(
+            self.policy.git_notes.lookback_window_minutes, self.policy.jaccard.lookback_window_minutes
+        )
+        start = minutes_away(pushes[0][0].captured_at, -lookback)
+        if next(self.facts.candidate_calls(start, self._end(pushes[-1][0])), None) is not None:
+            return True
+        self.skipped[AttributionSkip.NO_CANDIDATES] += len(pushes)
+        return False
+
+    def attribute_push(self, push: Push, repository: RepositoryKey) -> None:
+        """Match the commits that this Push is the first to bring."""
+        mirror = self.mirrors.open(repository)
+        if mirror is None:
+            self.skipped[AttributionSkip.MIRROR_ABSENT] += 1
+            return
+        for sha in mirror.push_commits(
+            push.before_sha, push.after_sha, push.forced, self.policy.max_commits_per_push
+        ):
+            commit = CommitKey(repository, sha)
+            if commit not in self._seen:
+                self._seen.add(commit)
+                self._attribute_commit(push, commit, mirror)
+
+    def _attribute_commit(self, push: Push, commit: CommitKey, mirror: MirrorReader) -> None:
+        try:
+            patch = mirror.commit_patch(commit.commit_sha)
+        except MirrorError:
+            self.skipped[AttributionSkip.COMMIT_DIFF_UNAVAILABLE] += 1
+            return
+        sections, counts = parse_sections(patch)
+        self.skipped.update(counts)
+        scored = [s for s in sections if is_code_file(s.path) and s.added_text.strip()]
+        if not scored:
+            if not counts:
+                self.skipped[AttributionSkip.NO_CODE_DIFF] += 1
+            return
+        noted = self._noted_candidates(push, commit)
+        for section in scored:
+            self._attribute_file(push, commit, tokens(section.added_text), noted)
+
+    def _attribute_file(
+        self, push: Push, commit: CommitKey, file_tokens: frozenset[str], noted: Sequence[Candidate]
+    ) -> None:
+        winner = best_candidate(file_tokens, noted, self.policy.git_notes.min_similarity)
+        if winner is None:
+            start = minutes_away(push.captured_at, -self.policy.jaccard.lookback_window_minutes)
+            wide = self._window.between(start, self._end(push))
+            winner = best_candidate(file_tokens, wide, self.policy.jaccard.min_similarity)
+        if winner is None:
+            self.skipped[AttributionSkip.NO_MATCH] += 1
+        else:
+            self.commits_of_session[winner.session_id].add(commit)
+
+    def _noted_candidates(self, push: Push, commit: CommitKey) -> list[Candidate]:
+        sessions = self.bindings.sessions_of_commit.get(commit)
+        if not sessions:
+            return []
+        start = minutes_away(push.captured_at, -self.policy.git_notes.lookback_window_minutes)
+        return [_candidate(call) for call in self.facts.candidate_calls(start, self._end(push), sessions)]
+
+    def _end(self, push: Push) -> datetime:
+        return minutes_away(push.captured_at, self.policy.post_push_grace_period_minutes)
+
+
+class _SlidingWindow:
+    """Candidates of an interval that only moves forward; each call is read and tokenized once."""
+
+    def __init__(self, facts: FactReader) -> None:
+        self._facts = facts
+        self._held: list[Candidate] = []
+        self._read_to: datetime | None = None
+
+    def between(self, start: datetime, end: datetime) -> list[Candidate]:
+        """Return the candidates observed in ``[start, end]``; both ends never move backwards."""
+        self._held = [candidate for candidate in self._held if candidate.observed_at >= start]
+        unread = start if self._read_to is None else max(start, self._read_to + timedelta(microseconds=1))
+        if unread <= end:
+            self._held.extend(map(_candidate, self._facts.candidate_calls(unread, end)))
+            self._read_to = end
+        return self._held
+
+
+def _candidate(call: CandidateCall) -> Candidate:
+    text = scoring_text(decode_messages(call.output_text))
+    return Candidate(call.observed_at, call.inference_call_id, call.session_id, tokens(text))
+
+
+def minutes_away(instant: datetime, minutes: int) -> datetime:
+    """Shift an instant; a window that leaves the calendar ends where the calendar does."""
+    try:
+        return instant + timedelta(minutes=minutes)
+    except OverflowError:
+        return (datetime.min if minutes < 0 else datetime.max).replace(tzinfo=UTC)
+
+
+def all_sessions_bound(session_ids: Iterable[str], bindings: Bindings) -> bool:
+    """Whether every Session with calls has a proven binding, so that the fallback is not run at all (§4.5)."""
+    return all(session_id in bindings.commits_of_session for session_id in session_ids)

@@ -1,0 +1,149 @@
+"""The whole derivation, step by step as in derivation.md §4: Facts and mirrors to Rollouts, one Session at a time."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from sediment_assets.ci.resolution import CIResolutions, resolve_outcomes
+from sediment_assets.derive.attribution import Attribution, all_sessions_bound, attribute_by_similarity
+from sediment_assets.derive.bindings import Bindings, bind_notes, bind_observations
+from sediment_assets.derive.fact_reader import FactReader, SessionWindow, StoredSession
+from sediment_assets.derive.policy import DEFAULT_POLICY, DerivationPolicy
+from sediment_assets.derive.provenance import ROLLOUT_VERSION, Provenance
+from sediment_assets.derive.split import split_of
+from sediment_assets.facts.ci_outcome import CIOutcome
+from sediment_assets.mirrors.reader import MirrorStore
+from sediment_assets.repositories.keys import CommitKey
+from sediment_assets.repositories.resolver import RepositoryResolver
+from sediment_assets.rollouts.models import AttributionSource, CommitRef, Rollout
+from sediment_assets.rollouts.scope import WHOLE_ORGANIZATION, CohortScope
+from sediment_assets.rollouts.segments import project_session
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a derivation knows of the whole organization before it looks at the first Session."""
+
+    org_id: str
+    as_of: datetime | None
+    quarantine_revision: int
+    resolver: RepositoryResolver
+    bindings: Bindings
+    attribution: Attribution
+    ci: CIResolutions
+    skipped: Counter[str]
+    """Organization-wide counters: observations, mirrors, notes, Pushes, commits, sections, files, CI outcomes and runs."""
+
+
+def gather_evidence(facts: FactReader, mirrors: MirrorStore, policy: DerivationPolicy) -> Evidence:
+    """Do the organization-wide steps (derivation.md §4, steps 1–6).
+
+    :raises MirrorError: when a mirror that exists cannot be read at all.
+    """
+    as_of = facts.as_of()
+    revision = facts.quarantine_revision()
+    resolver = RepositoryResolver.build(facts.org_id, facts.evidence(), facts.renames(), as_of)
+    bindings = Bindings()
+    bind_observations(facts.observations(), resolver, bindings)
+    attribution = Attribution({}, Counter())
+    ci = resolve_outcomes((), resolver, revision)
+    if next(facts.session_ids_with_calls(), None) is not None:
+        bind_notes(mirrors, resolver, bindings)
+        if not all_sessions_bound(facts.session_ids_with_calls(), bindings):
+            attribution = attribute_by_similarity(facts, mirrors, resolver, bindings, policy)
+        ci = resolve_outcomes(facts.ci_outcomes(), resolver, revision)
+    skipped = Counter(bindings.skipped)
+    skipped.update(attribution.skipped)
+    skipped.update({str(reason): count for reason, count in ci.skipped.items()})
+    return Evidence(facts.org_id, as_of, revision, resolver, bindings, attribution, ci, skipped)
+
+
+class Derivation:
+    """One derivation run over one snapshot of Facts and one set of locked mirrors.
+
+    ``rollouts()`` streams; the counters are complete once it is exhausted. ``window`` restricts the Sessions, never the
+    evidence: a partition's Rollouts equal those of the whole organization (design.md §5).
+    """
+
+    def __init__(
+        self,
+        facts: FactReader,
+        mirrors: MirrorStore,
+        policy: DerivationPolicy = DEFAULT_POLICY,
+        *,
+        scope: CohortScope = WHOLE_ORGANIZATION,
+        window: SessionWindow | None = None,
+    ) -> None:
+        self._facts = facts
+        self._mirrors = mirrors
+        self._scope = scope
+        self._window = window
+        self.policy = policy
+        self.evidence = gather_evidence(facts, mirrors, policy)
+        self.provenance = Provenance(
+            policy_version=ROLLOUT_VERSION,
+            quarantine_revision=self.evidence.quarantine_revision,
+            policy_digest=policy.digest,
+        )
+        self.session_skipped: Counter[str] = Counter()
+        self.fragmented: Counter[str] = Counter()
+        self.excluded: Counter[str] = Counter()
+
+    @property
+    def skipped(self) -> Counter[str]:
+        """All ``rollout`` counters so far: the organization's and those of the Sessions seen."""
+        return self.evidence.skipped + self.session_skipped
+
+    def rollouts(self) -> Iterator[Rollout]:
+        """Yield the Rollouts in scope, ascending by session_id. To be consumed once."""
+        for session in self._facts.sessions(self._window):
+            rollout = self._rollout(session)
+            exclusion = self._scope.exclusion(session.calls)
+            if exclusion is None:
+                yield rollout
+            else:
+                self.excluded[exclusion] += 1
+
+    def _rollout(self, session: StoredSession) -> Rollout:
+        projected = project_session(session.calls, session.decisions)
+        self.session_skipped.update(projected.skipped)
+        self.fragmented.update(projected.fragmented)
+        source, keys = self._attributed(session.session_id)
+        commits = self._ordered(keys)
+        return Rollout(
+            org_id=self.evidence.org_id,
+            session_id=session.session_id,
+            segments=projected.segments,
+            commits=tuple(self._commit_ref(commit) for commit in commits),
+            attribution_source=source,
+            terminal_outcomes=self._outcomes(commits),
+            provenance=self.provenance,
+            split=split_of(session.session_id, self.policy.eval_fraction),
+            session_commit_observations=self.evidence.bindings.observed(session.session_id, set(commits)),
+        )
+
+    def _attributed(self, session_id: str) -> tuple[AttributionSource, Collection[CommitKey]]:
+        """Choose a Session's commits: proven bindings switch the fallback off (derivation.md §8)."""
+        proven = self.evidence.bindings.commits_of_session.get(session_id)
+        if proven:
+            return AttributionSource.GIT_NOTES, proven
+        return AttributionSource.JACCARD, self.evidence.attribution.commits_of_session.get(session_id, ())
+
+    def _ordered(self, commits: Collection[CommitKey]) -> list[CommitKey]:
+        """Order commits by committer time, 0 when it cannot be read, then by commit sort key (derivation.md §10)."""
+        return sorted(commits, key=lambda commit: (self._committer_time(commit), commit.sort_key))
+
+    def _committer_time(self, commit: CommitKey) -> int:
+        mirror = self._mirrors.open(commit.repository)
+        return mirror.committer_time(commit.commit_sha) if mirror is not None else 0
+
+    def _commit_ref(self, commit: CommitKey) -> CommitRef:
+        label = self.evidence.resolver.label(commit.repository)
+        return CommitRef(label, commit.commit_sha, commit.repository.identity)
+
+    def _outcomes(self, commits: Collection[CommitKey]) -> tuple[CIOutcome, ...]:
+        kept = self.evidence.ci.kept
+        ids = [outcome_id for commit in commits for outcome_id in kept.get(commit, ())]
+        full = self._facts.full_ci_outcomes(ids) if ids else {}
+        return tuple(full[outcome_id] for outcome_id in ids)
