@@ -1,4 +1,4 @@
-"""Sections of a commit's patch, for attribution (derivation.md §9.1, §9.2): strict grammar, counters, code files.
+"""Sections of a commit's patch, for attribution: strict grammar, counters, code files (derivation.md §9.1-2).
 
 Input is text after ``git_text.decode_git_text``. A section is valid as a whole, or dropped with one count.
 Not here: how a patch is made (``adapters/git_mirror.py``) or proven (``patch_rebuild.py``).
@@ -185,7 +185,7 @@ def _unprefixed(token: str, prefix: str) -> str | None:
 
 
 def _side(line: str, prefix: str) -> str | None:
-    """Read a ``---`` or ``+++`` line; None for ``/dev/null``. Git ends a name that holds a space with a TAB."""
+    """Read a ``---`` or ``+++`` line; None for ``/dev/null``. Git ends a name with a space in it by a TAB."""
     token = line[4:].removesuffix("\t")
     if token == _NO_FILE:
         return None
@@ -272,5 +272,5 @@ _CODE_SUFFIXES = (
 
 
 def is_code_file(path: str) -> bool:
-    """Whether a file is scored: a code suffix, case-sensitive, and no generated name anywhere in it (§9.2)."""
+    """Whether a file is scored: a code suffix, case-sensitive, and nowhere a generated name (§9.2)."""
     return path.endswith(_CODE_SUFFIXES) and not any(name in path for name in _LOCK_FILES)

@@ -17,12 +17,12 @@ class MirrorError(SedimentError):
 
 
 class PatchProofError(MirrorError):
-    """A Reference patch that does not rebuild the verified commit's tree exactly is withheld (design.md §7)."""
+    """A Reference patch does not rebuild the verified commit's tree exactly: withheld (design.md §7)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One entry of ``refs/notes/sediment``; ``body`` is None when it is unreadable or too large to be a note."""
+    """One entry of ``refs/notes/sediment``; ``body`` is None when unreadable or too large to be a note."""
 
     annotated: str
     body: bytes | None
