@@ -24,6 +24,10 @@ from sediment_assets.repositories.reasons import RepositoryReason
 from sediment_assets.repositories.resolver import RepositoryResolver
 
 
+FIRST_INSTANT = datetime.min.replace(tzinfo=UTC)
+LAST_INSTANT = datetime.max.replace(tzinfo=UTC)
+
+
 @dataclass(frozen=True, slots=True)
 class Attribution:
     """Commits the fallback attributed, by session_id, and what it could not use."""
@@ -78,9 +82,7 @@ class _Fallback:
 
     def has_candidates(self, pushes: Sequence[ResolvedPush]) -> bool:
         """Whether any call lies in the reach of these Pushes; if not, count them all."""
-        lookback = max(
-            self.policy.git_notes.lookback_window_minutes, self.policy.jaccard.lookback_window_minutes
-        )
+        lookback = max(self.policy.git_notes.lookback_window_minutes, self.policy.jaccard.lookback_window_minutes)
         start = minutes_away(pushes[0][0].captured_at, -lookback)
         if next(self.facts.candidate_calls(start, self._end(pushes[-1][0])), None) is not None:
             return True
@@ -93,9 +95,7 @@ class _Fallback:
         if mirror is None:
             self.skipped[AttributionSkip.MIRROR_ABSENT] += 1
             return
-        for sha in mirror.push_commits(
-            push.before_sha, push.after_sha, push.forced, self.policy.max_commits_per_push
-        ):
+        for sha in mirror.push_commits(push.before_sha, push.after_sha, push.forced, self.policy.max_commits_per_push):
             commit = CommitKey(repository, sha)
             if commit not in self._seen:
                 self._seen.add(commit)
@@ -170,7 +170,7 @@ def minutes_away(instant: datetime, minutes: int) -> datetime:
     try:
         return instant + timedelta(minutes=minutes)
     except OverflowError:
-        return (datetime.min if minutes < 0 else datetime.max).replace(tzinfo=UTC)
+        return FIRST_INSTANT if minutes < 0 else LAST_INSTANT
 
 
 def all_sessions_bound(session_ids: Iterable[str], bindings: Bindings) -> bool:

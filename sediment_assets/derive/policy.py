@@ -147,9 +147,7 @@ def _integer(table: Mapping[str, Any], key: str, least: int, default: object, pr
     return value
 
 
-def _number(
-    table: Mapping[str, Any], key: str, most: float, default: object, prefix: str, place: str
-) -> Number:
+def _number(table: Mapping[str, Any], key: str, most: float, default: object, prefix: str, place: str) -> Number:
     value = table.get(key, getattr(default, key))
     # type(), not isinstance(): a bool is an int. NaN fails the comparison.
     if type(value) not in (int, float) or not 0 <= value <= most:

@@ -29,9 +29,7 @@ class Candidate:
     tokens: frozenset[str]
 
 
-def best_candidate(
-    file_tokens: frozenset[str], candidates: Iterable[Candidate], floor: float
-) -> Candidate | None:
+def best_candidate(file_tokens: frozenset[str], candidates: Iterable[Candidate], floor: float) -> Candidate | None:
     """Return the candidate with the highest score of at least ``floor`` and above 0.
 
     Ties go to the earliest ``observed_at``, then the smallest ``inference_call_id``.

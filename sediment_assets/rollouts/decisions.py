@@ -17,9 +17,7 @@ class AttachedDecisions:
     skipped: Counter[DecisionSkip] = field(default_factory=Counter)
 
 
-def attach_decisions(
-    decisions: Iterable[DeveloperDecision], aliases: Mapping[str, Iterable[str]]
-) -> AttachedDecisions:
+def attach_decisions(decisions: Iterable[DeveloperDecision], aliases: Mapping[str, Iterable[str]]) -> AttachedDecisions:
     """Attach one Session's decisions to its calls.
 
     :param aliases: inference_call_id to the call's distinct aliases (output tool_call ids and ``model_call_id``).
@@ -47,9 +45,7 @@ def without_subsumed(decisions: Iterable[DeveloperDecision]) -> list[DeveloperDe
     """Drop each Codex decision without a path that a Codex decision with a path repeats (§5.1.1); never counted."""
     kept = list(decisions)
     with_path = {
-        _codex_key(decision)
-        for decision in kept
-        if decision.agent_harness == AgentHarness.CODEX and decision.file_path
+        _codex_key(decision) for decision in kept if decision.agent_harness == AgentHarness.CODEX and decision.file_path
     }
     return [
         decision

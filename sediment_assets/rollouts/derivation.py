@@ -33,7 +33,7 @@ class Evidence:
     attribution: Attribution
     ci: CIResolutions
     skipped: Counter[str]
-    """Organization-wide counters: observations, mirrors, notes, Pushes, commits, sections, files, CI outcomes and runs."""
+    """Organization-wide counters: observations, mirrors, notes, Pushes, commits, sections, files, CI runs."""
 
 
 def gather_evidence(facts: FactReader, mirrors: MirrorStore, policy: DerivationPolicy) -> Evidence:

@@ -57,7 +57,5 @@ def _turn(
         completion=scoring_text(output),
         decisions=decisions.get(call.inference_call_id, ()),
         inference_call_id=call.inference_call_id,
-        tool_calls=tuple(
-            part for message in output for part in message["parts"] if part["type"] == "tool_call"
-        ),
+        tool_calls=tuple(part for message in output for part in message["parts"] if part["type"] == "tool_call"),
     )
