@@ -23,7 +23,6 @@ from sediment_assets.repositories.keys import CommitKey, RepositoryKey
 from sediment_assets.repositories.reasons import RepositoryReason
 from sediment_assets.repositories.resolver import RepositoryResolver
 
-
 FIRST_INSTANT = datetime.min.replace(tzinfo=UTC)
 LAST_INSTANT = datetime.max.replace(tzinfo=UTC)
 
