@@ -1,0 +1,45 @@
+# Every habit of this repository is a target here; `make help` lists them.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+DEMO := .demo
+
+.PHONY: help setup demo ui test check format schemas clean
+
+help: ## List the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+setup: $(STAMP) ## Make the virtual environment and install this project into it
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed; set PYTHON=python3.11")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@
+
+demo: $(STAMP) ## Plant demo evidence, materialize the graph, print the rows and how to open the UI
+	$(BIN)/sediment demo run $(DEMO)
+
+ui: $(STAMP) ## Open the Dagster UI on the demo's instance (http://127.0.0.1:3000)
+	$(BIN)/sediment demo ui $(DEMO)
+
+test: $(STAMP) ## Run every test, the shared vectors included when they are there
+	$(BIN)/python -m pytest -n auto
+
+check: $(STAMP) ## Formatter, linter, types, import contracts, generated files
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python docs/generate.py --check
+
+format: $(STAMP) ## Format the code and fix what the linter can
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+schemas: $(STAMP) ## Write the JSON Schema files and the reference pages from the row models
+	$(BIN)/python docs/generate.py
+
+clean: ## Remove the virtual environment and the demo
+	rm -rf $(VENV) $(DEMO)
