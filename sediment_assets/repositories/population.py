@@ -5,18 +5,21 @@ organization has hundreds of thousands of rows and a handful of repositories. Wh
 ``resolver.py``; renames are ``renames.py``.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
-
-from pydantic import ValidationError
+from datetime import UTC, datetime
 
 from sediment_assets.errors import SedimentError
-from sediment_assets.facts.scalars import normal_repo_slug
-from sediment_assets.facts.text import is_scalar_text, strip
+from sediment_assets.facts.expected import shown
+from sediment_assets.facts.scalars import (
+    normal_forge_host,
+    normal_id,
+    normal_provider_repository_id,
+    normal_repo_slug,
+)
 from sediment_assets.facts.vocabulary import ForgeProvider
 from sediment_assets.repositories.evidence import EvidenceRole, EvidenceTable, RepositoryEvidence
-from sediment_assets.repositories.keys import IdentifiedKey, RepositoryIdentity
+from sediment_assets.repositories.keys import IdentifiedKey
 
 SourceKey = tuple[EvidenceTable, str, EvidenceRole]
 """Names one evidence row: its table, Fact id and role (mirrors.md §8.2)."""
@@ -46,11 +49,14 @@ class EvidencePopulation:
     """Every distinct evidence row of one organization, with the slugs that rows claim or make unsafe.
 
     ``claims`` maps a slug to the identities seen with it, by rows of every kind, conflicting ones included.
-    ``unsafe`` holds the slugs of conflicting sources. Both grow with ``add``.
+    ``unsafe`` holds the slugs of conflicting sources. ``latest`` is the latest capture instant, else the
+    earliest representable one. All three grow with ``add``.
     """
 
-    def __init__(self, org_id: str) -> None:
+    def __init__(self, org_id: str, as_of: datetime | None = None) -> None:
         self.org_id = org_id
+        self.latest = datetime.min.replace(tzinfo=UTC)
+        self._as_of = as_of
         self.claims: dict[str, set[IdentifiedKey]] = {}
         self.unsafe: set[str] = set()
         self._sources: dict[tuple[EvidenceTable, EvidenceRole], dict[str, Source]] = {k: {} for k in _ROLES}
@@ -59,7 +65,7 @@ class EvidencePopulation:
         self._identities: dict[tuple[str, str, str], IdentifiedKey] = {}
 
     def add(self, row: RepositoryEvidence) -> None:
-        """Take in one row of this organization.
+        """Take in one row; rows of other organizations and rows after the boundary do not exist (step 1).
 
         A second row with the same key is a copy when every field agrees (instants in UTC); otherwise the
         source is *conflicting*: it stays known by key, but counts no more (mirrors.md §8.3, steps 2, 4, 5).
@@ -67,7 +73,14 @@ class EvidencePopulation:
         Raises:
             RepositoryEvidenceError: the row is not in normal form.
         """
+        if row.org_id != self.org_id:
+            return
+        if row.captured_at.tzinfo is None:
+            raise _malformed(row, "captured_at: expected an instant with an offset")
+        if self._as_of is not None and row.captured_at > self._as_of:
+            return
         _check_shape(row)
+        self.latest = max(self.latest, row.captured_at)
         source = Source(self._slug(row), self._identity(row), row.captured_at, row.source_push_id)
         if source.repo and source.identity is not None:
             self.claims.setdefault(source.repo, set()).add(source.identity)
@@ -94,13 +107,8 @@ class EvidencePopulation:
     def _slug(self, row: RepositoryEvidence) -> str:
         shared = self._slugs.get(row.repo)
         if shared is None:
-            try:
-                normal = normal_repo_slug(row.repo)
-            except ValueError as error:
-                raise _malformed(row, f"repo: {error}") from None
-            if normal != row.repo:
-                raise _malformed(row, f"repo: expected {normal!r}, got {row.repo!r}")
-            shared = self._slugs[normal] = normal
+            _require_normal(row, "repo", normal_repo_slug)
+            shared = self._slugs[row.repo] = row.repo
         return shared
 
     def _identity(self, row: RepositoryEvidence) -> IdentifiedKey | None:
@@ -112,43 +120,35 @@ class EvidencePopulation:
             return None
         shared = self._identities.get((provider, host, repository_id))
         if shared is None:
-            shared = IdentifiedKey(self.org_id, *_checked_triple(row, provider, host, repository_id))
+            _require_normal(row, "repository_host", normal_forge_host)
+            _require_normal(row, "repository_id", normal_provider_repository_id)
+            shared = IdentifiedKey(self.org_id, ForgeProvider(provider), host, repository_id)
             self._identities[provider, host, repository_id] = shared
         return shared
 
 
-def _checked_triple(
-    row: RepositoryEvidence, provider: ForgeProvider, host: str, repository_id: str
-) -> tuple[ForgeProvider, str, str]:
-    try:
-        identity = RepositoryIdentity(provider=provider, host=host, repository_id=repository_id)
-    except ValidationError as error:
-        field = error.errors()[0]
-        raise _malformed(row, f"repository {field['loc'][0]}: {field['msg']}") from None
-    if identity.host != host:
-        raise _malformed(row, f"repository_host: expected {identity.host!r}, got {host!r}")
-    return identity.provider, identity.host, identity.repository_id
-
-
 def _check_shape(row: RepositoryEvidence) -> None:
-    """Check the fields that are not shared between rows (mirrors.md §8.2)."""
+    """Check the fields whose values rows do not share (mirrors.md §8.2)."""
     if (row.source_table, row.role) not in _ROLES:
         raise _malformed(row, "role: expected repo, or head_repo of a pull-request table")
-    if not _is_id(row.source_fact_id):
-        raise _malformed(row, "source_fact_id: expected a stripped, non-empty id")
-    if row.captured_at.tzinfo is None:
-        raise _malformed(row, "captured_at: expected an instant with an offset")
+    _require_normal(row, "source_fact_id", normal_id)
     is_observation = row.source_table == EvidenceTable.SESSION_COMMIT_OBSERVATIONS
     if is_observation != (row.source_push_id is not None):
         raise _malformed(row, "source_push_id: expected exactly on session_commit_observations")
-    if row.source_push_id is not None and not _is_id(row.source_push_id):
-        raise _malformed(row, "source_push_id: expected a stripped, non-empty id")
+    if is_observation:
+        _require_normal(row, "source_push_id", normal_id)
 
 
-def _is_id(text: str) -> bool:
-    return text != "" and strip(text) == text and is_scalar_text(text)
+def _require_normal(row: RepositoryEvidence, field: str, normal: Callable[[object], str]) -> None:
+    value = getattr(row, field)
+    try:
+        expected = normal(value)
+    except ValueError as error:
+        raise _malformed(row, f"{field}: {error}") from None
+    if expected != value:
+        raise _malformed(row, f"{field}: expected {shown(expected)}, got {shown(value)}")
 
 
 def _malformed(row: RepositoryEvidence, problem: str) -> RepositoryEvidenceError:
-    place = f"repository evidence {row.source_table} {row.source_fact_id!r} {row.role}"
+    place = f"repository evidence {row.source_table} {shown(row.source_fact_id)} {row.role}"
     return RepositoryEvidenceError(f"{place}: {problem}; repair or quarantine that Fact")

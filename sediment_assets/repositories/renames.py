@@ -61,9 +61,7 @@ def read_renames(renames: Iterable[RepositoryRename]) -> RenameNames:
 
 
 def _copy(rename: RepositoryRename) -> _Copy:
-    repository = IdentifiedKey(
-        rename.org_id, rename.repository_provider, rename.repository_host, rename.repository_id
-    )
+    repository = IdentifiedKey(rename.org_id, rename.repository_provider, rename.repository_host, rename.repository_id)
     change = _Change(repository, rename.old_repo, rename.new_repo, rename.occurred_at)
     return _Copy(change, rename.source_event_id, rename.captured_at)
 

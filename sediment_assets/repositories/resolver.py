@@ -6,9 +6,9 @@ other, is ``population.py`` and ``renames.py``.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cached_property
 
 from sediment_assets.facts.push import Push
@@ -59,9 +59,7 @@ class RepositoryResolver:
             self._claims.setdefault(slug, set()).update(claimants)
         self._names = {key: set(slugs) for key, slugs in renames.names.items()}
         self._learn_names()
-        self._identified = {
-            key: Resolved(key, min(names), key.identity) for key, names in self._names.items()
-        }
+        self._identified = {key: Resolved(key, min(names), key.identity) for key, names in self._names.items()}
         self._legacy: dict[str, Resolved] = {}
 
     @classmethod
@@ -72,29 +70,22 @@ class RepositoryResolver:
         renames: Iterable[RepositoryRename],
         as_of: datetime | None = None,
     ) -> "RepositoryResolver":
-        """Build from visible evidence and renames, in any order; each iterable is read once, row by row.
+        """Build from visible evidence and renames, in any order; each iterable is read once.
 
         Rows of other organizations and rows captured after ``as_of`` do not exist (mirrors.md §8.3, step 1).
 
         Raises:
-            RepositoryEvidenceError: a row that counts is not in normal form.
+            RepositoryEvidenceError: an evidence row that counts is not in normal form.
         """
-        latest = datetime.min.replace(tzinfo=UTC)
-        population = EvidencePopulation(org_id)
-
-        def visible_renames() -> Iterator[RepositoryRename]:
-            nonlocal latest
-            for rename in renames:
-                if rename.org_id == org_id and (as_of is None or rename.captured_at <= as_of):
-                    latest = max(latest, rename.captured_at)
-                    yield rename
-
+        population = EvidencePopulation(org_id, as_of)
         for row in evidence:
-            if row.org_id == org_id and (as_of is None or row.captured_at <= as_of):
-                population.add(row)
-                latest = max(latest, row.captured_at)
-        read = read_renames(visible_renames())
-        return cls(population, read, latest if as_of is None else as_of)
+            population.add(row)
+        visible = [
+            rename for rename in renames if rename.org_id == org_id and (as_of is None or rename.captured_at <= as_of)
+        ]
+        latest = max((rename.captured_at for rename in visible), default=population.latest)
+        boundary = max(latest, population.latest) if as_of is None else as_of
+        return cls(population, read_renames(visible), boundary)
 
     def reference(self, repo: str, identity: RepositoryIdentity | None = None) -> Resolved | RepositoryReason:
         """Resolve a slug, with or without the identity it was captured with (mirrors.md §8.5).
@@ -108,9 +99,7 @@ class RepositoryResolver:
             return RepositoryReason.IDENTITY_UNRESOLVED
         if identity is None:
             return self._resolve(slug, None)
-        return self._resolve(
-            slug, IdentifiedKey(self.org_id, identity.provider, identity.host, identity.repository_id)
-        )
+        return self._resolve(slug, IdentifiedKey(self.org_id, identity.provider, identity.host, identity.repository_id))
 
     def source(
         self, table: EvidenceTable, fact_id: str, role: EvidenceRole = EvidenceRole.REPO
