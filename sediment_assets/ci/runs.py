@@ -1,4 +1,4 @@
-"""CI outcomes to CI runs: which attempts belong together, which runs contradict themselves (derivation.md §11).
+"""CI outcomes to CI runs: which attempts belong together, which CI runs conflict (derivation.md §11).
 
 Steps 1 to 4 of the chapter. Outcomes stream through; of each only its id, attempt and result are kept, so
 that an organization with hundreds of thousands of them fits in memory. Verdicts are ``resolution.py``.
@@ -60,8 +60,7 @@ class CIRun:
         """Whether one attempt number was told to end in two ways; ``skipped`` against ``passed`` included."""
         results = dict[int, CIResult]()
         return any(
-            results.setdefault(attempt.number, attempt.result) is not attempt.result
-            for attempt in self.attempts
+            results.setdefault(attempt.number, attempt.result) is not attempt.result for attempt in self.attempts
         )
 
 
