@@ -39,17 +39,13 @@ def tool_response(id: str = "t1", result: Any = None) -> dict[str, Any]:  # noqa
     return {"type": "tool_call_response", "id": id, "result": result}
 
 
-def plain_message(
-    role: str, *parts: str | dict[str, Any], finish_reason: str | None = None
-) -> dict[str, Any]:
+def plain_message(role: str, *parts: str | dict[str, Any], finish_reason: str | None = None) -> dict[str, Any]:
     """A message as plain JSON; a bare string is a text part."""
     plain = [text_part(part) if isinstance(part, str) else part for part in parts]
     return {"role": role, "parts": plain, "finish_reason": finish_reason}
 
 
-def make_message(
-    role: str = "user", *parts: str | dict[str, Any], finish_reason: str | None = None
-) -> Message:
+def make_message(role: str = "user", *parts: str | dict[str, Any], finish_reason: str | None = None) -> Message:
     return Message.model_validate(plain_message(role, *(parts or ("Hello.",)), finish_reason=finish_reason))
 
 

@@ -33,9 +33,7 @@ class CIOutcome(RepositoryFact):
     org_id: OrgId = Field(description="The organization the Fact belongs to.")
     provider: CIProvider = Field(description="The CI system.")
     run_id: Id = Field(description="The CI run's id, as its system spells it.")
-    run_attempt: Pos63 | None = Field(
-        default=None, description="The attempt of the CI run, from 1, if known."
-    )
+    run_attempt: Pos63 | None = Field(default=None, description="The attempt of the CI run, from 1, if known.")
     repo: RepoSlug = Field(description="The repository's owner/name; empty when unknown.")
     commit_sha: CommitSha = Field(description="The commit the CI run judged.")
     branch: BranchName = Field(description="The branch, without refs/heads/; may be empty.")
@@ -44,14 +42,10 @@ class CIOutcome(RepositoryFact):
     workflow_id: Id | None = Field(default=None, description="The workflow's id, if known.")
     workflow_path: WorkflowPath | None = Field(default=None, description="The workflow's file, if known.")
     run_url: Content | None = Field(default=None, description="Where the CI run can be looked at.")
-    provider_result: Content | None = Field(
-        default=None, description="The result in the CI system's own words."
-    )
+    provider_result: Content | None = Field(default=None, description="The result in the CI system's own words.")
     error_type: Content | None = Field(default=None, description="The kind of error, if reported.")
     reason: CIReason | None = Field(default=None, description="Why the attempt ended so, if reported.")
-    source_event_type: Content | None = Field(
-        default=None, description="Type of the event that reported the attempt."
-    )
+    source_event_type: Content | None = Field(default=None, description="Type of the event that reported the attempt.")
     source_spec_version: Content | None = Field(default=None, description="Version of that event's format.")
     source_event_id: Id | None = Field(default=None, description="Id of that event.")
     pr_number: Pos63 | None = Field(default=None, description="The pull request's number, if any.")

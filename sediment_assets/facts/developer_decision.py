@@ -26,12 +26,8 @@ class DeveloperDecision(Fact):
     file_path: Identity = Field(description="The edited file; empty when there is no path.")
     accepted: Bool = Field(description="Whether the edit was accepted.")
     explicit: Bool = Field(description="Whether the developer decided expressly, not by silence or settings.")
-    interaction_mode: InteractionMode = Field(
-        description="Whether an agent or the inline editor offered the edit."
-    )
-    commit_sha: CommitSha | None = Field(
-        default=None, description="The commit checked out at the time, if known."
-    )
+    interaction_mode: InteractionMode = Field(description="Whether an agent or the inline editor offered the edit.")
+    commit_sha: CommitSha | None = Field(default=None, description="The commit checked out at the time, if known.")
     call_id: Id | None = Field(default=None, description="The tool call decided on, if known: a call alias.")
     edit_retention_score: Score | None = Field(
         default=None, description="Share of the edit still in the file later, from 0 to 1, if measured."

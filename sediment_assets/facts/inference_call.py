@@ -32,12 +32,8 @@ class InferenceCall(Fact):
     output_messages: tuple[Message, ...] = Field(description="The messages the model produced, in order.")
     input_tokens: Nat63 | None = Field(default=None, description="Input size in tokens, if reported.")
     output_tokens: Nat63 | None = Field(default=None, description="Output size in tokens, if reported.")
-    duration_ms: Nat63 | None = Field(
-        default=None, description="Duration of the call in milliseconds, if known."
-    )
-    model_call_id: Id | None = Field(
-        default=None, description="The provider's id of the call; one of its aliases."
-    )
+    duration_ms: Nat63 | None = Field(default=None, description="Duration of the call in milliseconds, if known.")
+    model_call_id: Id | None = Field(default=None, description="The provider's id of the call; one of its aliases.")
     observed_at: Instant = Field(default_factory=now, description="When the call was observed.")
     raw: Json = Field(default_factory=dict, description="The captured payload, unchanged.")
 

@@ -10,11 +10,11 @@ from pydantic import GetCoreSchemaHandler, WithJsonSchema
 from pydantic_core import CoreSchema, core_schema
 
 from sediment_assets.facts.expected import expected, shown
-from sediment_assets.facts.json_values import walk
+from sediment_assets.facts.json_limits import walk
 
 
 def check_json(value: object) -> Any:
-    """Return the value itself when it is JSON through and through; ValueError otherwise (tuple, bytes, enum, key 1 …)."""
+    """Return the value itself when it is JSON throughout; ValueError otherwise (tuple, bytes, enum, key 1 …)."""
     for item in walk(value):
         if type(item) not in _JSON_TYPES:
             raise expected("a JSON value", item)

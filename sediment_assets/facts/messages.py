@@ -140,9 +140,7 @@ _PART_TYPES: Final = "text, reasoning, tool_call or tool_call_response"
 
 def call_aliases(output_messages: Iterable[PlainMessage], model_call_id: str | None) -> frozenset[str]:
     """Return the call aliases: ids of output tool calls, and the model call id if present (facts.md §3.1)."""
-    aliases = {
-        part["id"] for message in output_messages for part in message["parts"] if part["type"] == "tool_call"
-    }
+    aliases = {part["id"] for message in output_messages for part in message["parts"] if part["type"] == "tool_call"}
     if model_call_id is not None:
         aliases.add(model_call_id)
     return frozenset(aliases)

@@ -16,7 +16,7 @@ from sediment_assets.facts.vocabulary import FactTable
 
 
 class FrozenModel(BaseModel):
-    """An immutable record. Unknown keys are dropped (facts.md §1); lists are tuples; free JSON is read-only by agreement."""
+    """An immutable record. Unknown keys are dropped (facts.md §1), lists are tuples, free JSON is never changed."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 

@@ -23,9 +23,7 @@ class Push(RepositoryFact):
     repo: RepoSlug = Field(description="The repository's owner/name; empty when unknown.")
     clone_url: Text = Field(description="Where the repository can be cloned from; may be empty.")
     ref: Id = Field(description="The whole ref, e.g. refs/heads/main.")
-    before_sha: CommitSha = Field(
-        description="The commit before; all zeros when the push created the branch."
-    )
+    before_sha: CommitSha = Field(description="The commit before; all zeros when the push created the branch.")
     after_sha: CommitSha = Field(description="The commit after; all zeros when the push deleted the branch.")
     forced: Bool = Field(default=False, description="Whether history was rewritten.")
     captured_at: Instant = Field(default_factory=now, description="When the push was captured.")

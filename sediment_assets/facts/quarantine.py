@@ -36,9 +36,7 @@ class QuarantineRecord(FrozenModel):
     reason: Annotated[str, PlainValidator(normal_reason, json_schema_input_type=str)] = Field(
         description="Why, in words for people; not blank."
     )
-    recorded_at: Instant = Field(
-        default_factory=now, description="When it was recorded; never used for ordering."
-    )
+    recorded_at: Instant = Field(default_factory=now, description="When it was recorded; never used for ordering.")
 
 
 def hidden_facts(records: Iterable[tuple[int, QuarantineRecord]]) -> frozenset[tuple[str, FactTable, str]]:
