@@ -1,0 +1,74 @@
+"""Rows of the store: streamed in code-point order, turned into Facts, and made from them (facts.md §10, §11.2)."""
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias, TypeVar
+
+from pydantic import ValidationError
+from sqlalchemy import ColumnElement, Connection, Row, Select, collate
+
+from sediment_assets.adapters.fact_store.failures import readable_failures
+from sediment_assets.adapters.fact_store.location import Dialect, FactStoreError, label_of
+from sediment_assets.facts.json_values import JsonError, JsonObject, decode_captured, encode_stored
+from sediment_assets.facts.messages import decode_messages
+from sediment_assets.facts.model import Fact, FrozenModel, explain_errors
+
+NARROW = 1000
+"""Rows fetched at once from PostgreSQL when they are small."""
+WIDE = 16
+"""Rows fetched at once when each may hold a Session's whole history. SQLite always gives one at a time."""
+
+AnyRow: TypeAlias = "Row[*tuple[Any, ...]]"
+"""A row of any shape."""
+AnySelect: TypeAlias = "Select[*tuple[Any, ...]]"
+"""A query for rows of any shape."""
+MESSAGE_COLUMNS = ("input_messages", "output_messages")
+"""Columns that hold messages as JSON text."""
+F = TypeVar("F", bound=Fact)
+
+
+def stream(connection: Connection, query: AnySelect, *, fetch: int = NARROW) -> Iterator[AnyRow]:
+    """Yield the rows of a query without ever holding all of them; database errors become FactStoreErrors."""
+    with readable_failures(connection.engine):
+        options = {"stream_results": True, "max_row_buffer": fetch}
+        with connection.execute(query, execution_options=options) as result:
+            yield from result
+
+
+def by_code_point(connection: Connection, column: ColumnElement[Any]) -> ColumnElement[Any]:
+    """Return a text column as a sort key in code-point order, whatever the database's collation."""
+    return column if connection.dialect.name == Dialect.SQLITE else collate(column, "C")
+
+
+def to_fact(connection: Connection, model: type[F], row: AnyRow) -> F:
+    """Validate a row as a Fact again, captured objects in code-point key order (facts.md §10.7).
+
+    Raises FactStoreError naming table, id and field when the row breaks the contract's rules.
+    """
+    values = dict(row._mapping)
+    try:
+        _decode_captured_columns(values)
+        return model.model_validate(values)
+    except ValidationError as error:
+        field, problem = explain_errors(error)[0]
+        reason = f"{field}: {problem}" if field else problem
+    except JsonError as error:
+        reason = str(error)
+    place = f"{label_of(connection.engine.url)}: {model.TABLE} {values[model.KEY]!r}"
+    raise FactStoreError(f"Fact store {place}: {reason}") from None
+
+
+def to_row(record: FrozenModel) -> JsonObject:
+    """Return a record's columns; captured JSON as stored text (facts.md §7), everything else as in memory."""
+    row = record.model_dump()
+    for name in (*MESSAGE_COLUMNS, "raw"):
+        if name in row:
+            row[name] = encode_stored(row[name])
+    return row
+
+
+def _decode_captured_columns(values: JsonObject) -> None:
+    if "raw" in values:
+        values["raw"] = decode_captured(values["raw"])
+    for name in MESSAGE_COLUMNS:
+        if name in values:
+            values[name] = decode_messages(values[name])

@@ -1,0 +1,187 @@
+"""The FactReader over a Fact store: one read-only snapshot of one organization (facts.md §11)."""
+
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from itertools import groupby, islice
+from operator import attrgetter
+
+from sqlalchemy import Connection, Engine, Table, func, select
+
+from sediment_assets.adapters.fact_store.engine import read_snapshot
+from sediment_assets.adapters.fact_store.evidence import stream_evidence
+from sediment_assets.adapters.fact_store.failures import readable_failures
+from sediment_assets.adapters.fact_store.rows import WIDE, AnySelect, F, by_code_point, stream, to_fact
+from sediment_assets.adapters.fact_store.schema import (
+    FACT_TABLES,
+    capture_instant,
+    ci_outcomes,
+    inference_call_aliases,
+    inference_calls,
+    primary_key,
+    pushes,
+    repository_renames,
+    session_commit_observations,
+)
+from sediment_assets.adapters.fact_store.session_stream import stream_sessions
+from sediment_assets.adapters.fact_store.visibility import Visibility
+from sediment_assets.derive.fact_reader import CallIdentity, CandidateCall, SessionWindow, StoredSession
+from sediment_assets.facts.ci_outcome import CIOutcome
+from sediment_assets.facts.inference_call import InferenceCall
+from sediment_assets.facts.messages import call_aliases, decode_messages
+from sediment_assets.facts.push import Push
+from sediment_assets.facts.repository_rename import RepositoryRename
+from sediment_assets.facts.scalars import normal_org_id
+from sediment_assets.facts.session_commit_observation import SessionCommitObservation
+from sediment_assets.repositories.evidence import RepositoryEvidence
+
+_IDS_AT_ONCE = 500
+
+
+@contextmanager
+def open_facts(engine: Engine, org_id: str) -> Iterator["FactSnapshot"]:
+    """Open a snapshot of an organization's Facts: ``with open_facts(reading_engine(url), "acme") as facts``.
+
+    Raises FactStoreError when the store cannot be read, ValueError when ``org_id`` is no organization id.
+    """
+    with read_snapshot(engine) as connection:
+        yield FactSnapshot(connection, normal_org_id(org_id))
+
+
+class FactSnapshot:
+    """The visible Facts of one organization in one transaction; implements ``derive.fact_reader.FactReader``.
+
+    Every method streams: nothing is read before it is asked for, and no result is held as a whole.
+    """
+
+    def __init__(self, connection: Connection, org_id: str) -> None:
+        self._connection = connection
+        self._org_id = org_id
+        with readable_failures(connection.engine):
+            self._visibility = Visibility(connection, org_id)
+
+    @property
+    def org_id(self) -> str:
+        """The normalised organization."""
+        return self._org_id
+
+    def quarantine_revision(self) -> int:
+        """Largest revision among the organization's quarantine records, 0 if none (facts.md §8)."""
+        return self._visibility.revision
+
+    def as_of(self) -> datetime | None:
+        """Latest capture instant over all visible Facts, null without any (facts.md §11.5)."""
+        with readable_failures(self._connection.engine):
+            latest = [
+                self._connection.scalar(select(func.max(capture_instant(table))).where(self._visibility.of(table)))
+                for table in FACT_TABLES.values()
+            ]
+        return max((instant for instant in latest if instant is not None), default=None)
+
+    def evidence(self) -> Iterator[RepositoryEvidence]:
+        """Repository evidence of every repository-bearing Fact, by (captured_at, table, id, role)."""
+        return stream_evidence(self._connection, self._visibility, self._org_id)
+
+    def renames(self) -> Iterator[RepositoryRename]:
+        """RepositoryRenames by (captured_at, rename_id)."""
+        return self._captured(repository_renames, RepositoryRename, select(repository_renames))
+
+    def pushes(self) -> Iterator[Push]:
+        """Pushes by (captured_at, push_id)."""
+        return self._captured(pushes, Push, select(pushes))
+
+    def observations(self) -> Iterator[SessionCommitObservation]:
+        """SessionCommitObservations by (captured_at, observation_id)."""
+        return self._captured(
+            session_commit_observations, SessionCommitObservation, select(session_commit_observations)
+        )
+
+    def ci_outcomes(self) -> Iterator[CIOutcome]:
+        """CI outcomes by (captured_at, outcome_id), with an empty ``raw``."""
+        slim = [column for column in ci_outcomes.c if column.name != "raw"]
+        return self._captured(ci_outcomes, CIOutcome, select(*slim))
+
+    def full_ci_outcomes(self, outcome_ids: Collection[str]) -> Mapping[str, CIOutcome]:
+        """The named CI outcomes with their ``raw``; ids without a visible outcome are left out."""
+        found = {}
+        ids = iter(outcome_ids)
+        while some := list(islice(ids, _IDS_AT_ONCE)):
+            query = select(ci_outcomes).where(self._visibility.of(ci_outcomes), ci_outcomes.c.outcome_id.in_(some))
+            for row in stream(self._connection, query, fetch=WIDE):
+                outcome = to_fact(self._connection, CIOutcome, row)
+                found[outcome.outcome_id] = outcome
+        return found
+
+    def session_ids_with_calls(self) -> Iterator[str]:
+        """Every session_id with a visible call, ascending by code point, whatever the window."""
+        session_id = inference_calls.c.session_id
+        query = (
+            select(session_id)
+            .where(self._visibility.of(inference_calls))
+            # Not DISTINCT: PostgreSQL sorts a grouped query by an expression, a distinct one only by what it selects.
+            .group_by(session_id)
+            .order_by(by_code_point(self._connection, session_id))
+        )
+        for row in stream(self._connection, query):
+            yield row[0]
+
+    def sessions(self, window: SessionWindow | None = None) -> Iterator[StoredSession]:
+        """Sessions with a visible call, ascending by session_id; one at a time in memory."""
+        return stream_sessions(self._connection, self._visibility, window)
+
+    def candidate_calls(self, start: datetime, end: datetime) -> Iterator[CandidateCall]:
+        """Calls observed in ``[start, end]``, by (observed_at, inference_call_id)."""
+        calls = inference_calls.c
+        query = select(calls.inference_call_id, calls.session_id, calls.observed_at, calls.output_messages).where(
+            calls.observed_at.between(start, end)
+        )
+        for row in stream(self._connection, self._observed(query), fetch=WIDE):
+            yield CandidateCall(*row)
+
+    def call_identities(self) -> Iterator[CallIdentity]:
+        """Every call's identity, by (observed_at, inference_call_id)."""
+        calls, aliases = inference_calls.c, inference_call_aliases.c
+        query = self._observed(
+            select(
+                calls.inference_call_id,
+                calls.session_id,
+                calls.observed_at,
+                calls.call_alias_count,
+                aliases.call_id,
+            ).outerjoin_from(inference_calls, inference_call_aliases)
+        )
+        rows = stream(self._connection, query)
+        for call_id, group in groupby(rows, key=attrgetter("inference_call_id")):
+            first, *others = group
+            aliases_found = sorted(row.call_id for row in (first, *others) if row.call_id is not None)
+            if len(aliases_found) != first.call_alias_count:
+                # The alias table is a copy that other programs keep; the output itself is the evidence.
+                aliases_found = self._aliases_from_output(call_id)
+            yield CallIdentity(call_id, self._org_id, first.session_id, first.observed_at, tuple(aliases_found))
+
+    def full_calls(self, session_id: str) -> Iterator[InferenceCall]:
+        """A Session's complete calls with ``raw``, by (observed_at, inference_call_id)."""
+        query = select(inference_calls).where(inference_calls.c.session_id == session_id)
+        for row in stream(self._connection, self._observed(query), fetch=WIDE):
+            yield to_fact(self._connection, InferenceCall, row)
+
+    def _observed(self, query: AnySelect) -> AnySelect:
+        calls = inference_calls.c
+        return query.where(self._visibility.of(inference_calls)).order_by(
+            calls.observed_at, by_code_point(self._connection, calls.inference_call_id)
+        )
+
+    def _captured(self, table: Table, model: type[F], query: AnySelect) -> Iterator[F]:
+        ordered = query.where(self._visibility.of(table)).order_by(
+            table.c.captured_at, by_code_point(self._connection, primary_key(table))
+        )
+        for row in stream(self._connection, ordered):
+            yield to_fact(self._connection, model, row)
+
+    def _aliases_from_output(self, inference_call_id: str) -> list[str]:
+        calls = inference_calls.c
+        with readable_failures(self._connection.engine):
+            output, model_call_id = self._connection.execute(
+                select(calls.output_messages, calls.model_call_id).where(calls.inference_call_id == inference_call_id)
+            ).one()
+        return sorted(call_aliases(decode_messages(output), model_call_id))
