@@ -42,27 +42,21 @@ class CIWorkflowResolution(FrozenModel):
         description="File that defines the workflow, inside the repository; null when unknown."
     )
     branch: str = Field(description="Branch the CI run was started for; may be empty.")
-    verdict: Verdict | None = Field(
-        description="Result of the last attempt that passed or failed; null when none did."
-    )
+    verdict: Verdict | None = Field(description="Result of the last attempt that passed or failed; null when none did.")
     reliability: float = Field(
         ge=0, le=1, description="How far the CI run is to be believed: 1.0 clean, 0.0 suspected flake."
     )
     suspected_flake: bool = Field(description="Whether the CI run both passed and failed.")
     source_outcome_ids: tuple[str, ...] = Field(description="All CI outcomes of the CI run, sorted.")
     verdict_outcome_id: str | None = Field(description="The CI outcome the verdict is from, if any.")
-    non_verdict_outcome_ids: tuple[str, ...] = Field(
-        description="CI outcomes that neither passed nor failed, sorted."
-    )
+    non_verdict_outcome_ids: tuple[str, ...] = Field(description="CI outcomes that neither passed nor failed, sorted.")
 
 
 class CIResolution(FrozenModel):
     """The judgement of one commit of one repository over all its CI runs."""
 
     org_id: str = Field(description="The organization.")
-    repo: str = Field(
-        description="Label `owner/name` of the repository; after a rename the smallest name ever seen."
-    )
+    repo: str = Field(description="Label `owner/name` of the repository; after a rename the smallest name ever seen.")
     commit_sha: str = Field(description="The commit judged.")
     verdict: Verdict | None = Field(
         description="The verdict all CI runs agree on; null when none has one, or two differ."
@@ -78,9 +72,7 @@ class CIResolution(FrozenModel):
     verdict_outcome_ids: tuple[str, ...] = Field(
         description="CI outcomes the CI runs' verdicts are from, sorted; also when those disagree."
     )
-    non_verdict_outcome_ids: tuple[str, ...] = Field(
-        description="CI outcomes that neither passed nor failed, sorted."
-    )
+    non_verdict_outcome_ids: tuple[str, ...] = Field(description="CI outcomes that neither passed nor failed, sorted.")
     provenance: Provenance = Field(description="CI resolution rules, quarantine state and CI policy.")
     repository_identity: RepositoryIdentity | None = Field(
         description="Identity of the repository; null when it is known by slug only."
@@ -186,9 +178,7 @@ def resolve_outcomes(
 
 def _resolve_run(run: CIRun, policy: CIResolutionPolicy) -> CIWorkflowResolution:
     last = _verdict_attempt(run)
-    non_verdicts = tuple(
-        sorted(attempt.outcome_id for attempt in run.attempts if attempt.result not in _VERDICTS)
-    )
+    non_verdicts = tuple(sorted(attempt.outcome_id for attempt in run.attempts if attempt.result not in _VERDICTS))
     is_flake = {CIResult.PASSED, CIResult.FAILED} <= {attempt.result for attempt in run.attempts}
     return CIWorkflowResolution(
         provider=run.provider,
@@ -206,9 +196,7 @@ def _resolve_run(run: CIRun, policy: CIResolutionPolicy) -> CIWorkflowResolution
     )
 
 
-def _reliability(
-    policy: CIResolutionPolicy, has_verdict: bool, is_flake: bool, has_non_verdict: bool
-) -> float:
+def _reliability(policy: CIResolutionPolicy, has_verdict: bool, is_flake: bool, has_non_verdict: bool) -> float:
     if not has_verdict:
         return policy.non_verdict_reliability
     reliability = policy.suspected_flake_reliability if is_flake else policy.clean_reliability

@@ -79,7 +79,6 @@ class _Grouping:
         self.runs: dict[RunKey, CIRun | None] = {}
         self.unresolved: Counter[RepositoryReason] = Counter()
         self._resolver = resolver
-        self._commits: dict[CommitKey, CommitKey] = {}
         self._texts: dict[str, str] = {}
 
     def add(self, outcome: CIOutcome) -> None:
@@ -90,7 +89,6 @@ class _Grouping:
             self.runs[key] = None
             return
         commit = CommitKey(resolved.key, outcome.commit_sha)
-        commit = self._commits.setdefault(commit, commit)
         if key not in self.runs:
             self.runs[key] = self._first(outcome, commit)
         run = self.runs[key]
@@ -149,7 +147,8 @@ def group_runs(outcomes: Iterable[CIOutcome], resolver: RepositoryResolver) -> G
             grouping.add(outcome)
     by_commit: defaultdict[CommitKey, list[CIRun]] = defaultdict(list)
     conflicting = 0
-    for run in grouping.runs.values():
+    while grouping.runs:
+        _, run = grouping.runs.popitem()  # not iterated: the two indexes are never both full
         if run is None:
             continue
         if run.contradicts_itself or run.has_two_results_for_one_attempt():
