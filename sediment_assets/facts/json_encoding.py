@@ -13,21 +13,21 @@ import orjson
 
 from sediment_assets.facts.expected import shown
 from sediment_assets.facts.instants import format_offset, format_z
-from sediment_assets.facts.json_limits import JsonError, require_encodable, too_long
+from sediment_assets.facts.json_limits import MAX_DEPTH, MAX_DERIVED_DEPTH, JsonError, require_encodable, too_long
 
 
 def encode_stored(value: Any) -> str:
     """Spell a JSON value as Facts are stored (facts.md §7): ASCII, compact, key order kept, U+007F escaped."""
-    return _ascii(value, sort_keys=False)
+    return _ascii(value, sort_keys=False, max_depth=MAX_DEPTH)
 
 
 def encode_canonical(value: Any) -> str:
     """Spell a derived value as in bundle records and digests (bundle.md §2.2): as stored, keys sorted, times +00:00."""
-    return _ascii(value, sort_keys=True)
+    return _ascii(value, sort_keys=True, max_depth=MAX_DERIVED_DEPTH)
 
 
-def _ascii(value: Any, *, sort_keys: bool) -> str:
-    require_encodable(value)
+def _ascii(value: Any, *, sort_keys: bool, max_depth: int) -> str:
+    require_encodable(value, max_depth)
     text = _dumps(value, json.JSONEncoder(separators=(",", ":"), sort_keys=sort_keys, default=_offset_instant))
     return text.replace("\x7f", "\\u007f")
 
@@ -78,7 +78,7 @@ def _orjson_is_exact(value: Any) -> bool:
 
 
 def _row_by_stdlib(value: Any) -> bytes:
-    require_encodable(value)
+    require_encodable(value, MAX_DERIVED_DEPTH)
     encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_z_instant)
     try:
         return _dumps(value, encoder).encode("utf-8")

@@ -17,6 +17,8 @@ MAX_DEPTH: Final = 1497
 """Most nested arrays and objects of one JSON text (facts.md §7)."""
 MAX_INTEGER_DIGITS: Final = 4300
 """Most decimal digits of one integer (facts.md §7): Python's own limit."""
+MAX_DERIVED_DEPTH: Final = MAX_DEPTH + 8
+"""Most nesting of a derived record or row: what it wraps around captured JSON is shallow, and must never fail on it."""
 
 # JSON of MAX_DEPTH nests more calls than Python allows by default (1000). The limit belongs to the interpreter, so it
 # is raised once, here, where the need arises: up to three calls a level, and room for whoever calls us.
@@ -27,9 +29,9 @@ class JsonError(SedimentError):
     """A value without an exact JSON form here, or a text that is not JSON. The message says what was expected."""
 
 
-def too_deep() -> JsonError:
-    """Return the error for nesting beyond MAX_DEPTH."""
-    return JsonError(f"expected JSON nested at most {MAX_DEPTH} levels, got more")
+def too_deep(limit: int = MAX_DEPTH) -> JsonError:
+    """Return the error for nesting beyond ``limit``."""
+    return JsonError(f"expected JSON nested at most {limit} levels, got more")
 
 
 def too_long() -> JsonError:
@@ -49,10 +51,10 @@ def walk(value: Any) -> Iterator[Any]:
             stack.extend(item)
 
 
-def require_depth(value: Any) -> None:
-    """Raise JsonError when a decoded value nests deeper than MAX_DEPTH."""
+def require_depth(value: Any, limit: int = MAX_DEPTH) -> None:
+    """Raise JsonError when a decoded value nests deeper than ``limit``."""
     level = [value]
-    for _ in range(MAX_DEPTH):
+    for _ in range(limit):
         children: list[Any] = []
         for item in level:
             if type(item) is dict:
@@ -62,10 +64,10 @@ def require_depth(value: Any) -> None:
         if not (level := children):
             return
     if any(isinstance(item, dict | list) for item in level):
-        raise too_deep()
+        raise too_deep(limit)
 
 
-def require_encodable(value: Any) -> None:
+def require_encodable(value: Any, limit: int = MAX_DEPTH) -> None:
     """Refuse what JSON encoders would let through or change: unknown types, keys that are no strings, deep nesting.
 
     Accepts JSON values, tuples, instants and StrEnums.
@@ -89,8 +91,8 @@ def require_encodable(value: Any) -> None:
                 raise JsonError(f"expected a JSON value, got {shown(item)}")
         depth += nested
         level = children
-    if depth > MAX_DEPTH:
-        raise too_deep()
+    if depth > limit:
+        raise too_deep(limit)
 
 
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})

@@ -7,13 +7,17 @@ This is the module to import from: it also offers the limits, the spellings and 
 """
 
 import json
+import math
+from collections import Counter
 from json import scanner
 from typing import Any, Final
 
+from sediment_assets.facts.expected import shown
 from sediment_assets.facts.json_encoding import encode_canonical, encode_row, encode_stored
 from sediment_assets.facts.json_fields import AnyJson, Json
 from sediment_assets.facts.json_limits import (
     MAX_DEPTH,
+    MAX_DERIVED_DEPTH,
     MAX_INTEGER_DIGITS,
     JsonError,
     JsonObject,
@@ -26,6 +30,7 @@ from sediment_assets.facts.json_limits import (
 
 __all__ = [
     "MAX_DEPTH",
+    "MAX_DERIVED_DEPTH",
     "MAX_INTEGER_DIGITS",
     "AnyJson",
     "Json",
@@ -35,6 +40,7 @@ __all__ = [
     "canonical_order",
     "decode",
     "decode_captured",
+    "decode_strict",
     "encode_canonical",
     "encode_row",
     "encode_stored",
@@ -49,12 +55,24 @@ def decode(text: str | bytes) -> Any:
     ``NaN``, ``Infinity`` and ``-Infinity`` are read, ``1e400`` is infinity, the last of duplicate keys wins.
     Raises JsonError when it is not JSON, nests deeper than MAX_DEPTH, or holds an integer beyond MAX_INTEGER_DIGITS.
     """
+    return _decode(text, _PLAIN, MAX_DEPTH)
+
+
+def decode_strict(text: str | bytes, *, finite: bool = False) -> Any:
+    """Decode a derived JSON text as ``decode`` does, up to MAX_DERIVED_DEPTH, and refuse duplicate keys (bundle.md §2.3).
+
+    ``finite`` refuses ``NaN`` and the infinities, too, also a number too large for a float.
+    """
+    return _decode(text, _FINITE if finite else _UNIQUE, MAX_DERIVED_DEPTH)
+
+
+def _decode(text: str | bytes, decoder: json.JSONDecoder, max_depth: int) -> Any:
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8")
-        value = _loads(text)
+        value = _loads(text, decoder)
     except RecursionError:
-        raise too_deep() from None
+        raise too_deep(max_depth) from None
     except json.JSONDecodeError as error:
         raise JsonError(f"expected JSON, got {error.msg[0].lower()}{error.msg[1:]} at character {error.pos}") from None
     except UnicodeDecodeError as error:
@@ -62,31 +80,56 @@ def decode(text: str | bytes) -> Any:
     except ValueError:
         raise too_long() from None
     # A text with few brackets cannot nest deeply, and counting them is much cheaper than walking the value.
-    if text.count("[") + text.count("{") > MAX_DEPTH:
-        require_depth(value)
+    if text.count("[") + text.count("{") > max_depth:
+        require_depth(value, max_depth)
     return value
 
 
-def _loads(text: str) -> Any:
+def _loads(text: str, decoder: json.JSONDecoder) -> Any:
+    if text.startswith("\ufeff"):
+        raise JsonError("expected JSON, got a byte-order mark")
     try:
-        return json.loads(text)
+        return decoder.decode(text)
     except RecursionError:
-        return _PYTHON_DECODER.decode(text)
+        return _PythonDecoder(decoder).decode(text)
 
 
 class _PythonDecoder(json.JSONDecoder):
-    """The standard decoder with its scanner in Python.
+    """Another decoder with its scanner in Python.
 
     Early releases of Python 3.12 allow the C scanner 1500 nested calls whatever the recursion limit says, and the
     caller has already used some of them.
     """
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, decoder: json.JSONDecoder) -> None:
+        super().__init__(
+            object_pairs_hook=decoder.object_pairs_hook,
+            parse_constant=decoder.parse_constant,
+            parse_float=decoder.parse_float,
+        )
         self.scan_once: Any = scanner.py_make_scanner(self)  # type: ignore[attr-defined]  # typeshed lists the C one only
 
 
-_PYTHON_DECODER: Final = _PythonDecoder()
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        raise JsonError(f"expected distinct keys, got {shown(twice)} more than once")
+    return value
+
+
+def _finite_float(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise JsonError(f"expected finite numbers, got {shown(digits)}")
+    return number
+
+
+_PLAIN: Final = json.JSONDecoder()
+_UNIQUE: Final = json.JSONDecoder(object_pairs_hook=_unique_keys)
+_FINITE: Final = json.JSONDecoder(
+    object_pairs_hook=_unique_keys, parse_constant=_finite_float, parse_float=_finite_float
+)
 
 
 def decode_captured(text: str | bytes) -> Any:
