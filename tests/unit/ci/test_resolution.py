@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from sediment_assets.ci.policy import CI_POLICY
+from sediment_assets.ci.policy import CI_POLICY, CIResolutionPolicy
 from sediment_assets.ci.resolution import CIResolution, CIWorkflowResolution, Verdict, resolve_outcomes
 from sediment_assets.ci.runs import CISkip, run_key
 from sediment_assets.facts.vocabulary import CIResult
@@ -212,6 +212,28 @@ def test_verdict_follows_attempts_not_capture_time():
         outcome("r1:2 passed", captured_at="2026-03-02T08:00:00Z"),
     ]
     assert resolve(outcomes).by_commit[COMMIT].verdict is Verdict.PASSED
+
+
+@pytest.mark.parametrize(
+    ("spelled", "of_runs", "of_commit"),
+    [
+        (["r1 passed"], [0.9], 0.9),
+        (["r1:1 passed", "r1:2 error"], [0.5], 0.5),
+        (["r1:1 passed", "r1:2 failed"], [0.2], 0.2),
+        (["r1:1 passed", "r1:2 failed", "r1:3 error"], [0.2], 0.2),
+        (["r1 error"], [0.5], None),
+        (["r1 passed", "r2 error"], [0.9, 0.5], 0.5),
+        (["r1 passed", "r2 failed"], [0.9, 0.9], None),
+    ],
+    ids=["clean", "other results", "flake", "flake, other results", "no verdict", "run without verdict", "ambiguous"],
+)
+def test_reliability_is_the_least_of_all_evidence(spelled, of_runs, of_commit):
+    policy = CIResolutionPolicy(0.9, 0.2, 0.5)
+    outcomes = [outcome(text) for text in spelled]
+    resolver = RepositoryResolver.build(ORG, map(project_evidence, outcomes), ())
+    (resolution,) = resolve_outcomes(outcomes, resolver, 0, policy).resolutions
+    assert [workflow.reliability for workflow in resolution.workflow_resolutions] == of_runs
+    assert resolution.reliability == of_commit
 
 
 def test_ambiguous_commit_keeps_outcomes_and_verdict_ids():
