@@ -95,9 +95,7 @@ class _Parser:
         first = self.lines[0]
         if not first.startswith(_GIT):
             raise _unsupported()
-        end = next(
-            (number for number, line in enumerate(self.lines) if line.startswith("@@")), len(self.lines)
-        )
+        end = next((number for number, line in enumerate(self.lines) if line.startswith("@@")), len(self.lines))
         self._refuse_unsupported(self.lines[1 : end + 1])
         self._header(self.lines[1:end])
         self._check_shape(has_hunks=end < len(self.lines))
@@ -230,9 +228,7 @@ def _hunk_header(line: str) -> tuple[int, int, int, int]:
     match = _HUNK.fullmatch(line)
     if match is None:
         raise _malformed()
-    old_start, old_count, new_start, new_count = (
-        1 if group is None else int(group) for group in match.groups()
-    )
+    old_start, old_count, new_start, new_count = (1 if group is None else int(group) for group in match.groups())
     if (old_start == 0 and old_count) or (new_start == 0 and new_count):
         raise _malformed()
     return old_start + (not old_count), old_count, new_start + (not new_count), new_count
