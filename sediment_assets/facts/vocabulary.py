@@ -24,7 +24,7 @@ class CIProvider(StrEnum):
 
 
 class CIResult(StrEnum):
-    """Terminal result of one CI run attempt (facts.md §2); which of them are verdicts is derivation.md §11."""
+    """Terminal result of one CI run attempt (facts.md §2; which are verdicts: derivation.md §11)."""
 
     PASSED = "passed"
     FAILED = "failed"

@@ -1,8 +1,8 @@
 """What the rows of several targets share: nested objects and fields with one meaning (targets.md §6.1, §6.6).
 
 A row model is the only definition of its row: declaration order is key order, descriptions are the reference
-page, the JSON Schema file is generated from it. A nullable field has no default, so its key is always written;
-``MISSING`` is the contract's ``[omit]``: the key is left out. How values come about is the projection's business.
+page, the JSON Schema file is generated from it. A nullable field has no default, so its key is always there.
+``MISSING`` is the contract's ``[omit]``: the key is left out. How values come about is for the projections.
 """
 
 from typing import Annotated, Literal
@@ -29,7 +29,7 @@ class Verification(RowModel):
     """How the operator says this repository is verified."""
 
     verification_command: str = Field(
-        description="Command from the operator's commands file, trimmed, never blank; never inferred, never run."
+        description="Command from the operator's commands file, trimmed. Never inferred, never run."
     )
 
 
@@ -74,9 +74,7 @@ class TurnRow(RowModel):
 
 TaskInstanceId = Annotated[
     str,
-    Field(
-        description="`<org_id>-<session_id>-<7 hex digits>`, from the Session's first commit in the mirror."
-    ),
+    Field(description="`<org_id>-<session_id>-<7 hex digits>`, from the Session's first commit in the mirror."),
 ]
 SegmentInstanceId = Annotated[str, Field(description="`<org_id>-<session_id>-seg<segment_index>`.")]
 RecipeId = Annotated[Literal["rlvr_ci"], Field(description="The recipe: reward from resolved CI.")]
@@ -142,20 +140,14 @@ RowOrgId = Annotated[str, Field(description="The organization.")]
 RowSessionId = Annotated[str, Field(description="The Session.")]
 SegmentIndex = Annotated[
     int,
-    Field(
-        ge=0, description="0-based position of the Segment in its Rollout; skipped Segments keep their index."
-    ),
+    Field(ge=0, description="0-based position of the Segment in its Rollout; skipped Segments keep their index."),
 ]
 RowAttributionSource = Annotated[
     AttributionSource,
     Field(description="How the Session's commits were found: git notes, or text similarity."),
 ]
-RowSplit = Annotated[
-    Split, Field(description="Side of the train/eval split, decided by the session_id alone.")
-]
-RowProvenance = Annotated[
-    Provenance, Field(description="Rules, quarantine state and policy behind the Rollout.")
-]
+RowSplit = Annotated[Split, Field(description="Side of the train/eval split, decided by the session_id alone.")]
+RowProvenance = Annotated[Provenance, Field(description="Rules, quarantine state and policy behind the Rollout.")]
 SelectedObservationIds = Annotated[
     tuple[str, ...],
     Field(
@@ -167,11 +159,7 @@ SelectedObservationIds = Annotated[
 ]
 ResolvedObservationIds = Annotated[
     tuple[str, ...],
-    Field(
-        description=(
-            "Sorted ids of the SessionCommitObservations that tie the Session to a commit in `ci_resolutions`."
-        )
-    ),
+    Field(description=("Sorted ids of SessionCommitObservations that tie the Session to commits in `ci_resolutions`.")),
 ]
 RowRepositoryIdentity = Annotated[
     RepositoryIdentity | None,

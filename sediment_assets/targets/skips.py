@@ -1,0 +1,148 @@
+"""Why evidence gave no row: the closed vocabularies of the targets and their typed tallies (targets.md §5).
+
+CI reasons are ``ci/runs.py``'s and ``repositories/reasons.py``'s; here are the targets' own. The units differ, so
+counts of different reasons are never summed; ``SkipUnit`` says what a count counts.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Generic, TypeVar
+
+from sediment_assets.ci.runs import CISkip, CISkipReason
+from sediment_assets.repositories.reasons import RepositoryReason
+from sediment_assets.targets.registry import Population, Target
+
+
+class RowSkip(StrEnum):
+    """Why a complete row is withheld (targets.md §8). Unit: rows; the first offence in field order wins."""
+
+    NON_FINITE_NUMBER = "non_finite_number"
+    """A float that is NaN or infinite: JSON cannot spell it."""
+
+    UNREPRESENTABLE_UNICODE = "unrepresentable_unicode"
+    """A key or value with a surrogate code point: UTF-8 cannot spell it."""
+
+
+class TaskSkip(StrEnum):
+    """Why a Rollout gave no task row. Unit: Rollouts; first hit wins (targets.md §5.1)."""
+
+    NO_ATTRIBUTED_COMMIT = "no_attributed_commit"
+    """No commit belongs to the Session."""
+
+    MISSING_VERIFIER_EVIDENCE = "missing_verifier_evidence"
+    """No commit of the Session has a verdict."""
+
+    FAILED_REFERENCE_PATCH = "failed_reference_patch"
+    """The verified commit failed its CI: no solution to give away. Target ``swe-bench`` only."""
+
+    MIRROR_ABSENT = "mirror_absent"
+    """The verified commit's repository has no mirror."""
+
+    NO_COMMIT_IN_VERIFIER_REPO = "no_commit_in_verifier_repo"
+    """The mirror has not the verified commit, or none of the Session's commits."""
+
+    DEGENERATE_COMMIT_RANGE = "degenerate_commit_range"
+    """The Session's first commit is no ancestor of the verified one."""
+
+    ROOT_COMMIT_NO_BASE = "root_commit_no_base"
+    """The Session's first commit has no parent to start from."""
+
+    REFERENCE_PATCH_UNAVAILABLE = "reference_patch_unavailable"
+    """Git could not answer, or the patch does not rebuild the verified commit exactly."""
+
+
+class RolloutSkip(StrEnum):
+    """Why a Rollout gave no rollout row at all. Unit: Rollouts (targets.md §5.2)."""
+
+    NO_SEGMENTS = "no_segments"
+    """The Rollout has no Segment, which no valid bundle contains."""
+
+
+class SkipUnit(StrEnum):
+    """What one count of a reason counts (targets.md §5.3)."""
+
+    CI_RUN = "CI runs"
+    COMMIT = "commits"
+    CI_OUTCOME = "CI outcomes"
+    ROLLOUT = "Rollouts"
+    SEGMENT = "Segments"
+
+
+SkipReason = CISkipReason | TaskSkip | RolloutSkip | RowSkip
+"""Any reason that a target's tally may hold."""
+
+R = TypeVar("R", bound=TaskSkip | RolloutSkip | RowSkip)
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped(Generic[R]):
+    """A Rollout or Segment that gave no row. ``detail`` is for people, when there is more to say than the reason."""
+
+    reason: R
+    detail: str | None = None
+
+
+TaskSkipped = Skipped[TaskSkip] | Skipped[RowSkip]
+"""A Rollout without a task row."""
+RolloutSkipped = Skipped[RolloutSkip] | Skipped[RowSkip]
+"""A Segment without a rollout row, or a Rollout without Segments."""
+
+_CI_REASONS: tuple[SkipReason, ...] = (*CISkip, *RepositoryReason)
+_COMMON: tuple[SkipReason, ...] = (*_CI_REASONS, *RowSkip)
+
+
+def vocabulary(target: Target, population: Population) -> tuple[SkipReason, ...]:
+    """Return every reason that can occur in a population's tally (targets.md §5.3)."""
+    if population is Population.ROLLOUTS:
+        return (*_COMMON, *RolloutSkip)
+    if target is Target.SWE_BENCH:
+        return (*_COMMON, *TaskSkip)
+    return (*_COMMON, *(reason for reason in TaskSkip if reason is not TaskSkip.FAILED_REFERENCE_PATCH))
+
+
+def unit_of(reason: SkipReason, population: Population) -> SkipUnit:
+    """Return what a count of ``reason`` in the tally of ``population`` counts (targets.md §5.3)."""
+    match reason:
+        case CISkip.CONFLICTING_RUN_IDENTITY:
+            return SkipUnit.CI_RUN
+        case CISkip.AMBIGUOUS_WORKFLOW_VERDICTS:
+            return SkipUnit.COMMIT
+        case RepositoryReason():
+            return SkipUnit.CI_OUTCOME
+        case RowSkip() if population is Population.ROLLOUTS:
+            return SkipUnit.SEGMENT
+        case _:
+            return SkipUnit.ROLLOUT
+
+
+@dataclass(slots=True)
+class SkipTally(Generic[R]):
+    """The skips of one population. Its type says which reasons of its own it takes beside the CI ones."""
+
+    population: Population
+    _counts: dict[SkipReason, int] = field(default_factory=dict, init=False)
+
+    def add(self, reason: R) -> None:
+        """Count one skipped Rollout or row."""
+        self._count(reason, 1)
+
+    def add_ci(self, counters: Counter[CISkipReason]) -> None:
+        """Add the CI counters of one Rollout."""
+        for reason, count in counters.items():
+            if count:
+                self._count(reason, count)
+
+    def as_dict(self) -> dict[str, int]:
+        """Return reason to count, in the order in which the reasons first occurred (targets.md §13)."""
+        return {reason.value: count for reason, count in self._counts.items()}
+
+    def by_unit(self) -> dict[SkipUnit, dict[str, int]]:
+        """Return the same counts, apart by what they count."""
+        units: dict[SkipUnit, dict[str, int]] = {}
+        for reason, count in self._counts.items():
+            units.setdefault(unit_of(reason, self.population), {})[reason.value] = count
+        return units
+
+    def _count(self, reason: SkipReason, count: int) -> None:
+        self._counts[reason] = self._counts.get(reason, 0) + count
