@@ -5,7 +5,7 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from sediment_assets.facts.expected import shown
-from sediment_assets.facts.model import Fact
+from sediment_assets.facts.model import Fact, field_error
 from sediment_assets.facts.scalars import ForgeHost, ProviderRepositoryId, SchemaVersion1Or2
 from sediment_assets.facts.vocabulary import ForgeProvider
 
@@ -31,16 +31,15 @@ class RepositoryFact(Fact):
         absent = triple.count(None)
         if absent not in (0, 3):
             got = ", ".join(shown(part) for part in triple)
-            raise ValueError(
-                f"expected repository_provider, repository_host and repository_id all set or all null, got {got}"
-            )
-        if not absent and self.schema_version == 1:
-            raise ValueError("expected schema_version 2 for a Fact with repository identity, got 1")
+            names = "repository_provider, repository_host and repository_id"
+            raise field_error("repository_id", f"expected {names} all set or all null, got {got}")
+        if absent:
+            return self
+        if self.schema_version == 1:
+            raise field_error("schema_version", "expected the integer 2 with repository identity, got 1")
         provider = getattr(self, "provider", None)
-        if not absent and isinstance(provider, ForgeProvider) and provider is not self.repository_provider:
-            raise ValueError(
-                f"expected provider equal to repository_provider, got {shown(provider)} and {shown(triple[0])}"
-            )
+        if isinstance(provider, ForgeProvider) and provider is not self.repository_provider:
+            raise field_error("provider", f"expected repository_provider ({shown(triple[0])}), got {shown(provider)}")
         return self
 
     @property

@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from sediment_assets.facts.defaults import new_id, now
 from sediment_assets.facts.expected import shown
 from sediment_assets.facts.instants import Instant
-from sediment_assets.facts.model import Fact
+from sediment_assets.facts.model import Fact, field_error
 from sediment_assets.facts.scalars import (
     ForgeHost,
     Id,
@@ -40,5 +40,5 @@ class RepositoryRename(Fact):
     @model_validator(mode="after")
     def _names_differ(self) -> Self:
         if self.old_repo == self.new_repo:
-            raise ValueError(f"expected old_repo and new_repo to differ, got {shown(self.new_repo)} twice")
+            raise field_error("new_repo", f"expected a name other than old_repo, got {shown(self.new_repo)}")
         return self

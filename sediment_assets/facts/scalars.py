@@ -6,6 +6,7 @@ otherwise. All are idempotent; none applies Unicode normalisation; lengths count
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
@@ -168,7 +169,7 @@ def normal_nat63(value: object) -> int:
     return number
 
 
-_INTEGER_TEXT = re.compile(r"[+-]?[0-9]+(_[0-9]+)*(\.0*)?")
+_INTEGER_TEXT = re.compile(r"[+-]?[0-9]+(_[0-9]+)*(\.0+)?")
 _MAX_INTEGER_TEXT: Final = 4300
 
 
@@ -198,13 +199,12 @@ def normal_bool(value: object) -> bool:
 
 def normal_score(value: object) -> float:
     """Score: a finite number from 0 to 1; lax: integers, booleans and decimal text are accepted."""
-    what = "a number from 0 to 1"
-    try:
-        number = float(value) if isinstance(value, int | float | str) else None
-    except (ValueError, OverflowError):
-        number = None
+    number = None
+    if isinstance(value, int | float) or (isinstance(value, str) and value.isascii()):
+        with suppress(ValueError, OverflowError):
+            number = float(value)
     if number is None or not 0 <= number <= 1:  # NaN fails both comparisons
-        raise expected(what, value)
+        raise expected("a number from 0 to 1", value)
     return number
 
 
