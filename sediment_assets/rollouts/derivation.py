@@ -1,9 +1,10 @@
 """The whole derivation, step by step as in derivation.md §4: Facts and mirrors to Rollouts, one Session at a time."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 
 from sediment_assets.ci.resolution import CIResolutions, resolve_outcomes
 from sediment_assets.derive.attribution import Attribution, all_sessions_bound, attribute_by_similarity
@@ -89,6 +90,39 @@ class Derivation:
         self.session_skipped: Counter[str] = Counter()
         self.fragmented: Counter[str] = Counter()
         self.excluded: Counter[str] = Counter()
+
+    @property
+    def org_id(self) -> str:
+        """The organization."""
+        return self.evidence.org_id
+
+    @property
+    def resolver(self) -> RepositoryResolver:
+        """Repository identity over the organization's evidence."""
+        return self.evidence.resolver
+
+    @property
+    def as_of(self) -> datetime | None:
+        """Latest capture instant of the evidence (facts.md §11.5)."""
+        return self.evidence.as_of
+
+    @property
+    def quarantine_revision(self) -> int:
+        """The organization's quarantine revision in the snapshot."""
+        return self.evidence.quarantine_revision
+
+    @property
+    def bundle_digest(self) -> None:
+        """A running derivation is no bundle."""
+        return
+
+    @cached_property
+    def mirror_revisions(self) -> Mapping[str, Mapping[str, str]]:
+        """The refs of every mirror of the organization (mirrors.md §4).
+
+        :raises MirrorError: when the refs of any of them cannot be listed.
+        """
+        return self._mirrors.revisions(self.org_id)
 
     @property
     def skipped(self) -> Counter[str]:
