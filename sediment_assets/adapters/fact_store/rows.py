@@ -1,6 +1,7 @@
 """Rows of the store: streamed in code-point order, turned into Facts, and made from them (facts.md §10, §11.2)."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any, TypeAlias, TypeVar
 
 from pydantic import ValidationError
@@ -8,6 +9,8 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, collate
 
 from sediment_assets.adapters.fact_store.failures import readable_failures
 from sediment_assets.adapters.fact_store.location import Dialect, FactStoreError, label_of
+from sediment_assets.facts.expected import shown
+from sediment_assets.facts.instants import format_z
 from sediment_assets.facts.json_values import JsonError, JsonObject, decode_captured, encode_stored
 from sediment_assets.facts.messages import decode_messages
 from sediment_assets.facts.model import Fact, FrozenModel, explain_errors
@@ -64,6 +67,11 @@ def to_row(record: FrozenModel) -> JsonObject:
         if name in row:
             row[name] = encode_stored(row[name])
     return row
+
+
+def shown_column(value: object) -> str:
+    """Spell a column's value for a message."""
+    return format_z(value) if isinstance(value, datetime) else shown(value)
 
 
 def _decode_captured_columns(values: JsonObject) -> None:
