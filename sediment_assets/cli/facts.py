@@ -1,0 +1,133 @@
+"""``sediment facts`` and ``sediment facts import``: what is in the Fact store, and how Facts get into it.
+
+Parsing and printing only; the work is ``adapters/fact_store``, imported when a command runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from sediment_assets.errors import SedimentError
+
+if TYPE_CHECKING:
+    from sediment_assets.adapters.fact_store.counts import OrganizationCount, StoreCount
+    from sediment_assets.adapters.fact_store.importer import ImportProgress, ImportSummary
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add ``facts`` and its subcommand; the parsed arguments carry the function to call as ``run``."""
+    facts = subparsers.add_parser(
+        "facts",
+        help="show what is in the Fact store, or import Facts",
+        description="Show how many Facts the store of SEDIMENT_DATABASE_URL holds, per organization and table.",
+    )
+    facts.set_defaults(run=run_counts)
+    commands = facts.add_subparsers(title="commands", metavar="COMMAND")
+    importing = commands.add_parser(
+        "import",
+        help="import canonical Fact JSONL",
+        description="Import canonical Facts into the store of SEDIMENT_DATABASE_URL; a missing SQLite store is made. "
+        "Credentials are redacted first. Either every line is imported or, if one is invalid, none; importing the "
+        "same lines again changes nothing.",
+    )
+    importing.add_argument("paths", nargs="+", metavar="PATH", help="a TABLE.jsonl file, or a directory of such files")
+    importing.set_defaults(run=run_import)
+
+
+def run_counts(args: argparse.Namespace) -> int:
+    """Print the store's counts; raises SedimentError."""
+    from sediment_assets.adapters.fact_store.counts import count_facts
+    from sediment_assets.adapters.fact_store.engine import reading_engine
+
+    print(*describe_store(count_facts(reading_engine(_database_url()))), sep="\n")
+    return 0
+
+
+def run_import(args: argparse.Namespace) -> int:
+    """Import the named files and print what became of them; raises SedimentError."""
+    from sediment_assets.adapters.fact_store.engine import writing_engine
+    from sediment_assets.adapters.fact_store.importer import import_paths
+
+    engine = writing_engine(_database_url())
+    progress = _ProgressLine() if sys.stderr.isatty() else None
+    try:
+        summary = import_paths(engine, args.paths, progress=progress)
+    finally:
+        if progress is not None:
+            progress.clear()
+    print(*describe_import(summary), sep="\n")
+    return 0
+
+
+def describe_import(summary: ImportSummary) -> list[str]:
+    """Spell an import's summary: one aligned line per table."""
+    rows = [("table", "read", "stored", "present", "redacted")]
+    rows += [
+        (table.table, str(table.read), str(table.stored), str(table.present), _reasons(table.redactions.items()))
+        for table in summary.tables
+    ]
+    return [f"imported into {summary.store}", *_aligned(rows, numbers=(1, 2, 3))]
+
+
+def describe_store(count: StoreCount) -> list[str]:
+    """Spell a store's counts: a block of aligned lines per organization."""
+    lines = [f"store: {count.store}", f"database: {count.database}", f"schema revision: {count.revision}"]
+    if not count.organizations:
+        lines.append("no Facts; import some with sediment facts import PATH")
+    for organization in count.organizations:
+        lines += ["", f"organization: {organization.org_id}", *_organization_lines(organization)]
+    return lines
+
+
+def _organization_lines(organization: OrganizationCount) -> list[str]:
+    from sediment_assets.facts.instants import format_z
+    from sediment_assets.facts.tables import FACT_MODELS
+
+    rows = [("table", "facts", "quarantined", "first", "last")]
+    for table in organization.tables:
+        # Tables nothing is imported into are shown when an existing deployment has filled them.
+        if table.facts or table.table in FACT_MODELS:
+            span = [format_z(instant) if instant else "-" for instant in (table.first, table.last)]
+            rows.append((table.table, str(table.facts), str(table.quarantined), span[0], span[1]))
+    return [
+        *_aligned(rows, numbers=(1, 2)),
+        f"sessions: {organization.sessions}",
+        f"quarantine records: {organization.quarantine_records}  revision: {organization.quarantine_revision}",
+    ]
+
+
+def _reasons(counts: Iterable[tuple[str, int]]) -> str:
+    return ", ".join(f"{reason} {count}" for reason, count in sorted(counts)) or "-"
+
+
+def _aligned(rows: Sequence[Sequence[str]], numbers: Sequence[int]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.rjust(width) if index in numbers else cell.ljust(width)
+            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+class _ProgressLine:
+    """One line on a terminal's stderr that says how far an import is."""
+
+    def __call__(self, progress: ImportProgress) -> None:
+        share = progress.bytes_read / progress.bytes_total if progress.bytes_total else 1.0
+        print(f"\r\x1b[K{share:4.0%}  {progress.path.name}", end="", file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def _database_url() -> str:
+    url = os.environ.get("SEDIMENT_DATABASE_URL", "").rstrip("\r\n")
+    if not url:
+        raise SedimentError("SEDIMENT_DATABASE_URL: expected sqlite:///PATH or postgresql://…, got nothing")
+    return url
