@@ -99,9 +99,11 @@ class MemoryFacts:
                 decisions.sort(key=lambda decision: (decision.occurred_at, decision.decision_id))
                 yield StoredSession(session_id, calls, tuple(map(_ordered, decisions)))
 
-    def candidate_calls(self, start: datetime, end: datetime) -> Iterator[CandidateCall]:
+    def candidate_calls(
+        self, start: datetime, end: datetime, session_ids: Collection[str] | None = None
+    ) -> Iterator[CandidateCall]:
         for call in self._calls():
-            if start <= call.observed_at <= end:
+            if start <= call.observed_at <= end and (session_ids is None or call.session_id in session_ids):
                 stored = _stored_call(call)
                 yield CandidateCall(call.inference_call_id, call.session_id, call.observed_at, stored.output_text)
 
