@@ -59,7 +59,7 @@ def decode(text: str | bytes) -> Any:
 
 
 def decode_strict(text: str | bytes, *, finite: bool = False) -> Any:
-    """Decode a derived JSON text as ``decode`` does, up to MAX_DERIVED_DEPTH, and refuse duplicate keys (bundle.md §2.3).
+    """Decode a derived JSON text as ``decode`` does, to MAX_DERIVED_DEPTH, and refuse duplicate keys (bundle.md §2.3).
 
     ``finite`` refuses ``NaN`` and the infinities, too, also a number too large for a float.
     """

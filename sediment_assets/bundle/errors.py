@@ -1,0 +1,28 @@
+"""What is wrong with a bundle, and where (bundle.md §8)."""
+
+from sediment_assets.errors import SedimentError
+
+
+class BundleError(SedimentError):
+    """A bundle that cannot be used: ``<file> line <N>: <path>: expected …, got …``, each part as far as it applies.
+
+    ``path`` leads to the value inside the record: ``segments[0][3].decisions[1].call_id``.
+    """
+
+    def __init__(self, problem: str, *, path: str = "", file: str | None = None, line: int | None = None) -> None:
+        self.problem = problem
+        self.path = path
+        self.file = file
+        self.line = line
+        place = [] if file is None else [file if line is None else f"{file} line {line}"]
+        super().__init__(": ".join([*place, *([path] if path else []), problem]))
+
+    def at(self, file: str, line: int | None = None) -> "BundleError":
+        """Return the same error with the place it was found at."""
+        return BundleError(self.problem, path=self.path, file=file, line=line)
+
+    def under(self, step: str | int) -> "BundleError":
+        """Return the same error seen from one level further out: ``step`` is the key or position that led to it."""
+        outer = f"[{step}]" if isinstance(step, int) else step
+        joint = "." if self.path and not self.path.startswith("[") else ""
+        return BundleError(self.problem, path=f"{outer}{joint}{self.path}", file=self.file, line=self.line)
