@@ -130,7 +130,7 @@ class GitMirror:
     def _merge_base_says(self, ancestor: str, descendant: str) -> bool:
         arguments = ("merge-base", "--is-ancestor", "--end-of-options", ancestor, descendant)
         done = self._git.run(*arguments, allowed=(0, 1))
-        if done.status and done.complaint:  # some releases answer "no" when a commit on the way is missing
+        if done.status and done.complaint.startswith("error: "):  # some releases answer "no" when a commit on the way is missing
             raise self._git.error(arguments, done.complaint)
         return done.status == 0
 

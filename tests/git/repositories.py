@@ -89,6 +89,22 @@ def linear(directory: Path, *states: Files, object_format: str = "sha1") -> list
     return fast_import(directory, b"".join(stream))
 
 
+def unpack(directory: Path) -> None:
+    """Turn packs into loose objects, so that a test can damage one of them."""
+    packs = [path.read_bytes() for path in (directory / "objects/pack").glob("*.pack")]
+    for path in (directory / "objects/pack").iterdir():
+        path.unlink()
+    for data in packs:
+        git(directory, "unpack-objects", "-q", stdin=data)
+
+
+def object_path(directory: Path, oid: str) -> Path:
+    """Where a loose object lies; made writable."""
+    path = directory / "objects" / oid[:2] / oid[2:]
+    path.chmod(0o644)
+    return path
+
+
 def tree_of(directory: Path, commit_id: str) -> str:
     return git(directory, "rev-parse", f"{commit_id}^{{tree}}").decode().strip()
 

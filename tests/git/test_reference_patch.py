@@ -5,7 +5,18 @@ import pytest
 from sediment_assets.adapters.git_mirror import GitMirror
 from sediment_assets.mirrors.reader import MirrorError
 from tests.git.patch_cases import ALL, EDITED, LATIN, LINES, OTHER, UTF8
-from tests.git.repositories import applied_tree, commit, content_of, fast_import, git, init, linear, tree_of
+from tests.git.repositories import (
+    applied_tree,
+    commit,
+    content_of,
+    fast_import,
+    git,
+    init,
+    linear,
+    object_path,
+    tree_of,
+    unpack,
+)
 
 PINNED = (
     *("--binary", "--full-index", "--no-ext-diff", "--no-textconv", "--no-color", "-M", "-l1000", "-U3"),
@@ -217,15 +228,10 @@ def test_replace_refs_and_grafts_are_not_followed(tmp_path):
 def test_missing_object_is_an_error_and_the_next_question_is_answered(tmp_path, missing):
     repository = tmp_path / "m"
     base, head = linear(repository, {b"d/a": LINES, b"k": b"k\n"}, {b"d/a": EDITED})
-    git(repository, "repack", "-adfq", "--window=0")
-    [pack] = (repository / "objects/pack").glob("*.pack")
-    data = pack.read_bytes()
-    for file in (repository / "objects/pack").iterdir():
-        file.unlink()
-    git(repository, "unpack-objects", "-q", stdin=data)
+    unpack(repository)
     name = {"blob": f"{head}:d/a", "tree": f"{head}:d", "commit": base}[missing]
     oid = git(repository, "rev-parse", name).decode().strip()
-    (repository / "objects" / oid[:2] / oid[2:]).unlink()
+    object_path(repository, oid).unlink()
     with GitMirror(repository) as mirror:
         with pytest.raises(MirrorError, match=oid[:12]):
             mirror.reference_patch(base, head)
