@@ -106,8 +106,11 @@ def decode_messages(text: str) -> list[PlainMessage]:
 
     Trusts the text to be what an InferenceCall was stored as (facts.md §7); raises JsonError when its shape is not.
     """
+    messages = decode(text)
+    if not isinstance(messages, list):
+        raise JsonError(f"expected a list of messages, got {shown(messages)}")
     try:
-        return [_plain_message(message) for message in decode(text)]
+        return [_plain_message(message) for message in messages]
     except (KeyError, TypeError, AttributeError):
         raise JsonError(f"expected a list of messages, got {shown(text)}") from None
 
