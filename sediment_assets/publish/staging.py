@@ -1,0 +1,106 @@
+"""The private staging directory inside an output directory, and the sweep of what dead runs left (targets.md §11).
+
+The staging directory has a sibling lock file that its process keeps locked. The kernel drops that lock when the process
+dies, however it dies, so a lock that can be taken proves that the staging directory beside it is nobody's any more.
+"""
+
+import fcntl
+import os
+import re
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from sediment_assets.publish.artifacts import STAGE_LOCK_SUFFIX, STAGE_PREFIX
+from sediment_assets.publish.durable import (
+    FILE_MODE,
+    PublishError,
+    create_private_directory,
+    remove_tree,
+    reported,
+    same_directory,
+)
+
+_STAGE_LOCK = re.compile(re.escape(STAGE_PREFIX) + r"[A-Za-z0-9_]+" + re.escape(STAGE_LOCK_SUFFIX), re.ASCII)
+
+
+@contextmanager
+def staging_directory(out: Path) -> Iterator[Path]:
+    """Create a staging directory in ``out`` and remove it, with everything in it, however the block ends.
+
+    Raises:
+        PublishError: the operating system refused.
+    """
+    stage = out / f"{STAGE_PREFIX}{secrets.token_hex(8)}"
+    lock = _lock_path(stage)
+    descriptor = _take_lock(lock)
+    try:
+        with reported(stage, "create the staging directory"):
+            create_private_directory(stage)
+        yield stage
+    finally:
+        # The lock file goes last: while it exists a killed removal can be finished by a later sweep.
+        try:
+            with suppress(OSError):
+                remove_tree(stage)
+                lock.unlink(missing_ok=True)
+        finally:
+            os.close(descriptor)
+
+
+def _lock_path(stage: Path) -> Path:
+    return stage.with_name(stage.name + STAGE_LOCK_SUFFIX)
+
+
+def _take_lock(path: Path) -> int:
+    with reported(path, "create the staging lock"):
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not same_directory(descriptor, path):
+                raise PublishError(f"{path}: the staging lock was removed meanwhile; try again")
+        except BaseException:
+            os.close(descriptor)
+            raise
+    return descriptor
+
+
+def sweep(out: Path) -> None:
+    """Remove the staging directories of dead runs from ``out``. Call it while holding the export lock.
+
+    A staging directory without its lock file is left alone: nothing proves that its process is dead.
+    """
+    with reported(out, "look for remains of dead runs"):
+        locks = sorted(path for path in out.iterdir() if _STAGE_LOCK.fullmatch(path.name))
+    for lock in locks:
+        with reported(lock, "sweep the remains of a dead run"):
+            _sweep_one(lock)
+
+
+def _sweep_one(lock: Path) -> None:
+    stage = lock.with_name(lock.name.removesuffix(STAGE_LOCK_SUFFIX))
+    try:
+        descriptor = os.open(lock, os.O_RDWR | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
+    except OSError:  # gone meanwhile, a link, or somebody else's: not provably ours
+        return
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if same_directory(descriptor, lock):
+            if stat.S_ISDIR(_mode(stage)):
+                remove_tree(stage)
+            lock.unlink()
+    except BlockingIOError:  # its process is alive
+        return
+    finally:
+        os.close(descriptor)
+
+
+def _mode(path: Path) -> int:
+    try:
+        return path.lstat().st_mode
+    except FileNotFoundError:
+        return 0
