@@ -1,5 +1,8 @@
 """What is wrong with a bundle, and where (bundle.md §8)."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from sediment_assets.errors import SedimentError
 
 
@@ -26,3 +29,14 @@ class BundleError(SedimentError):
         outer = f"[{step}]" if isinstance(step, int) else step
         joint = "." if self.path and not self.path.startswith("[") else ""
         return BundleError(self.problem, path=f"{outer}{joint}{self.path}", file=self.file, line=self.line)
+
+
+@contextmanager
+def within(*steps: str | int) -> Iterator[None]:
+    """Say of every BundleError of the block that it lies under these keys and positions, outermost first."""
+    try:
+        yield
+    except BundleError as error:
+        for step in reversed(steps):
+            error = error.under(step)
+        raise error from None
