@@ -12,6 +12,7 @@ from typing import Any
 import tomli
 
 from sediment_assets.errors import SedimentError
+from sediment_assets.facts.expected import shown
 from sediment_assets.facts.json_values import encode_canonical
 
 Number = int | float
@@ -84,6 +85,8 @@ def parse_policy(data: bytes, *, place: str) -> DerivationPolicy:
         raise PolicyError(f"{place}: expected UTF-8, got a bad byte at offset {error.start}") from None
     except tomli.TOMLDecodeError as error:
         raise PolicyError(f"{place}: not TOML: {error}") from None
+    except (ValueError, RecursionError) as error:  # an integer of thousands of digits, hundreds of nested arrays
+        raise PolicyError(f"{place}: expected TOML of a reasonable size: {error}") from None
     return policy_from_plain(plain, place=place)
 
 
@@ -96,7 +99,7 @@ def policy_from_plain(plain: Mapping[str, Any], *, place: str) -> DerivationPoli
     if "schema_version" not in plain:
         raise PolicyError(f"{place}: schema_version: missing; write schema_version = 1")
     if type(plain["schema_version"]) is not int:
-        raise PolicyError(f"{place}: schema_version: expected the integer 1, got {plain['schema_version']!r}")
+        raise PolicyError(f"{place}: schema_version: expected the integer 1, got {shown(plain['schema_version'])}")
     attribution = _table(plain, "attribution", "attribution", place)
     git_notes = _table(attribution, "git_notes", "attribution.git_notes", place)
     jaccard = _table(attribution, "jaccard", "attribution.jaccard", place)
@@ -115,21 +118,21 @@ def policy_from_plain(plain: Mapping[str, Any], *, place: str) -> DerivationPoli
         max_commits_per_push=_integer(attribution, "max_commits_per_push", 1, default, "attribution.", place),
     )
     if plain["schema_version"] != 1:
-        raise PolicyError(f"{place}: schema_version: expected 1, got {plain['schema_version']}")
+        raise PolicyError(f"{place}: schema_version: expected 1, got {shown(plain['schema_version'])}")
     return replace(policy, eval_fraction=_number(split, "eval_fraction", 0.5, default, "split.", place))
 
 
 def _refuse_unknown(table: Mapping[str, Any], known: tuple[str, ...], prefix: str, place: str) -> None:
     unknown = sorted(set(table) - set(known))
     if unknown:
-        names = ", ".join(prefix + name for name in unknown)
+        names = ", ".join(prefix + (name if name.isprintable() else shown(name)) for name in unknown)
         raise PolicyError(f"{place}: unknown keys: {names}; known here: {', '.join(known)}")
 
 
 def _table(parent: Mapping[str, Any], key: str, path: str, place: str) -> Mapping[str, Any]:
     value = parent.get(key, {})
     if not isinstance(value, dict):
-        raise PolicyError(f"{place}: {path}: expected a table, got {value!r}")
+        raise PolicyError(f"{place}: {path}: expected a table, got {shown(value)}")
     return value
 
 
@@ -143,7 +146,7 @@ def _matching(table: Mapping[str, Any], default: MatchingPolicy, prefix: str, pl
 def _integer(table: Mapping[str, Any], key: str, least: int, default: object, prefix: str, place: str) -> int:
     value = table.get(key, getattr(default, key))
     if type(value) is not int or value < least:
-        raise PolicyError(f"{place}: {prefix}{key}: expected an integer of at least {least}, got {value!r}")
+        raise PolicyError(f"{place}: {prefix}{key}: expected an integer of at least {least}, got {shown(value)}")
     return value
 
 
@@ -151,6 +154,6 @@ def _number(table: Mapping[str, Any], key: str, most: float, default: object, pr
     value = table.get(key, getattr(default, key))
     # type(), not isinstance(): a bool is an int. NaN fails the comparison.
     if type(value) not in (int, float) or not 0 <= value <= most:
-        raise PolicyError(f"{place}: {prefix}{key}: expected a number from 0 to {most}, got {value!r}")
+        raise PolicyError(f"{place}: {prefix}{key}: expected a number from 0 to {most}, got {shown(value)}")
     assert isinstance(value, (int, float))
     return value

@@ -47,7 +47,7 @@ def test_negative_zero_is_legal_and_digests_apart_from_zero() -> None:
     [
         ("foo = 1\nbar = 1", "unknown keys: bar, foo;"),
         ("", "schema_version: missing"),
-        ("schema_version = true", "schema_version: expected the integer 1, got True"),
+        ("schema_version = true", "schema_version: expected the integer 1, got true"),
         ("schema_version = 1.0", "schema_version: expected the integer 1, got 1.0"),
         ("schema_version = 1\nattribution = 3", "attribution: expected a table, got 3"),
         ("schema_version = 1\nsplit = []", "split: expected a table"),
@@ -90,6 +90,23 @@ def test_bytes_that_are_not_utf8_or_not_toml_are_refused() -> None:
     with pytest.raises(PolicyError, match="expected UTF-8, got a bad byte at offset 2"):
         parse_policy(b"# \xff", place="p")
     assert "not TOML" in refusal("schema_version =")
+
+
+@pytest.mark.parametrize(
+    "value", ["9" * 5000, "[" * 500 + "]" * 500, ".".join(["a"] * 2000)], ids=["digits", "arrays", "key"]
+)
+def test_toml_beyond_what_is_reasonable_is_refused_in_one_line(value: str) -> None:
+    toml = f"schema_version = {value}" if value[0] != "a" else f"{value} = 1"
+    assert refusal(toml).startswith("policy.toml: expected TOML of a reasonable size: ")
+
+
+def test_a_byte_order_mark_is_refused() -> None:
+    assert "not TOML" in refusal("\ufeffschema_version = 1")
+
+
+def test_messages_are_one_short_line_whatever_the_file_holds() -> None:
+    assert "unknown keys: 'a\\nb';" in refusal('schema_version = 1\n"a\\nb" = 1')
+    assert len(refusal(f"schema_version = 1\nsplit.eval_fraction = {'9' * 4000}")) < 200
 
 
 def test_carriage_returns_are_fine() -> None:
