@@ -8,14 +8,14 @@ from sqlalchemy import select
 
 from sediment_assets.adapters.fact_store.engine import read_snapshot, reading_engine
 from sediment_assets.adapters.fact_store.schema import metadata
-from sediment_assets.facts.json_values import encode_canonical
+from sediment_assets.facts.json_values import encode_stored
 from sediment_assets.facts.model import Fact, FrozenModel
 
 
 def fact_line(record: FrozenModel, **changes: Any) -> bytes:
     """A record as one line; ``changes`` replace values, ``...`` removes a key."""
     values = {name: value for name, value in (record.model_dump() | changes).items() if value is not ...}
-    return encode_canonical(values).encode() + b"\n"
+    return encode_stored(values).encode() + b"\n"
 
 
 def write_facts(directory: Path, records: Iterable[FrozenModel]) -> Path:
