@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from operator import is_
 from typing import Any, Final, Generic, TypeVar
 
 from sediment_assets.facts.ci_outcome import CIOutcome
@@ -86,17 +87,21 @@ class _Redaction:
 
     def message(self, message: Message) -> Message:
         """Redact every part; role and finish reason stay."""
-        return message.model_copy(update={"parts": tuple(self.part(part) for part in message.parts)})
+        parts = tuple(self.part(part) for part in message.parts)
+        unchanged = all(map(is_, parts, message.parts))
+        return message if unchanged else message.model_copy(update={"parts": parts})
 
     def part(self, part: Part) -> Part:
         """Redact contents, arguments and results; ids and tool names stay."""
+        before = self.reasons.total()
         match part:
             case TextPart() | ReasoningPart():
-                return part.model_copy(update={"content": self.text(part.content)})
+                update = {"content": self.text(part.content)}
             case ToolCallPart():
-                return part.model_copy(update={"arguments": self.json(part.arguments)})
+                update = {"arguments": self.json(part.arguments)}
             case ToolCallResponsePart():
-                return part.model_copy(update={"result": self.json(part.result)})
+                update = {"result": self.json(part.result)}
+        return part if self.reasons.total() == before else part.model_copy(update=update)
 
     def text(self, text: str) -> str:
         """Apply the text pass, then the known-credential pass."""
@@ -109,7 +114,7 @@ class _Redaction:
 
     def _known_lines(self, text: str) -> str:
         """Replace each whole line that is a known credential."""
-        if self.known.isdisjoint(_LINE.findall(text)):
+        if not self.known or self.known.isdisjoint(_LINE.findall(text)):
             return text
         return _LINE.sub(self._known_line, text)
 

@@ -35,37 +35,29 @@ def is_credential_key(key: str) -> bool:
 
 
 def redact_text(text: str, reasons: Counter[RedactionReason]) -> str:
-    """Apply the text pass, adding each replacement to ``reasons``."""
-    if _may_hold_credential(text):
+    """Apply the text pass, adding each replacement to ``reasons``.
+
+    Scans that cannot match are skipped: most captured text holds no trigger, and looking for one is far cheaper.
+    """
+    raw = text.encode("utf-8", "surrogatepass")
+    lowered = raw.lower()
+    if len(raw) != len(text) and any(map(raw.__contains__, _FOLDING_LETTERS)):
         return scan_all(text, reasons)
+    for triggers, scan in _SCANS:
+        if any(map(lowered.__contains__, triggers)):
+            text = scan(text, reasons)
     return text
 
 
 def scan_all(text: str, reasons: Counter[RedactionReason]) -> str:
-    """Apply the five scans, each over the result of the one before, without looking whether any can match."""
-    text = _replace_token(_AUTHORIZATION, text, RedactionReason.AUTHORIZATION_HEADER, reasons)
-    text = _scan_quoted_members(text, reasons)
-    text = _scan_api_key_assignments(text, reasons)
-    text = _replace_token(_BEARER, text, RedactionReason.BEARER_TOKEN, reasons)
-    return _replace_token(_PROVIDER_KEY, text, RedactionReason.PROVIDER_KEY, reasons)
+    """Apply the five scans, each over the result of the one before, whatever the text holds."""
+    for _, scan in _SCANS:
+        text = scan(text, reasons)
+    return text
 
 
 # Letters beyond ASCII that a case-insensitive pattern takes for i, s and k, in UTF-8.
 _FOLDING_LETTERS: Final = tuple(char.encode() for char in "\u0130\u0131\u017f\u212a")
-
-
-def _may_hold_credential(text: str) -> bool:
-    """Whether any scan could match: every scan needs ``bearer``, ``sk-``, ``api`` + ``key`` or ``authorization``.
-
-    Most captured text has none of them, and this is far cheaper than five scans.
-    """
-    raw = text.encode("utf-8", "surrogatepass")
-    lowered = raw.lower()
-    if b"bearer" in lowered or b"sk-" in raw or b"authorization" in lowered:
-        return True
-    if b"api" in lowered and b"key" in lowered:
-        return True
-    return len(raw) != len(text) and any(letter in raw for letter in _FOLDING_LETTERS)
 
 
 _AUTHORIZATION: Final = re.compile(rf"(\bAuthorization\s*[:=]\s*Bearer[ \t]+){TOKEN}", re.IGNORECASE)
@@ -73,10 +65,25 @@ _BEARER: Final = re.compile(rf"(\bBearer[ \t]+){TOKEN}", re.IGNORECASE)
 _PROVIDER_KEY: Final = re.compile(r"(?<![A-Za-z0-9_-])()sk-[A-Za-z0-9_-]{16,}")
 
 
+def _scan_authorization(text: str, reasons: Counter[RedactionReason]) -> str:
+    """Scan 1: ``Authorization: Bearer T``."""
+    return _replace_token(_AUTHORIZATION, text, RedactionReason.AUTHORIZATION_HEADER, reasons)
+
+
+def _scan_bearer(text: str, reasons: Counter[RedactionReason]) -> str:
+    """Scan 4: ``Bearer T`` anywhere."""
+    return _replace_token(_BEARER, text, RedactionReason.BEARER_TOKEN, reasons)
+
+
+def _scan_provider_keys(text: str, reasons: Counter[RedactionReason]) -> str:
+    """Scan 5: ``sk-…``, the whole match."""
+    return _replace_token(_PROVIDER_KEY, text, RedactionReason.PROVIDER_KEY, reasons)
+
+
 def _replace_token(
     pattern: re.Pattern[str], text: str, reason: RedactionReason, reasons: Counter[RedactionReason]
 ) -> str:
-    """Scans 1, 4 and 5: keep the pattern's first group, replace the rest of the match."""
+    """Keep the pattern's first group, replace the rest of each match."""
     text, count = pattern.subn(rf"\1{MARKER}", text)
     if count:
         reasons[reason] += count
@@ -160,3 +167,14 @@ def _key_starts_cleanly(text: str, api: int, quote: str, floor: int) -> bool:
         if start == word_end:
             return False
     return False
+
+
+_API_KEY_TRIGGERS: Final = (b"apikey", b"api_key", b"api-key", b"api key")
+_SCANS: Final = (
+    ((b"bearer",), _scan_authorization),
+    ((b"authorization", *_API_KEY_TRIGGERS), _scan_quoted_members),
+    (_API_KEY_TRIGGERS, _scan_api_key_assignments),
+    ((b"bearer",), _scan_bearer),
+    ((b"sk-",), _scan_provider_keys),
+)
+"""The scans in order, each with what lower-cased text must hold one of for it to match."""

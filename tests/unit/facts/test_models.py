@@ -275,6 +275,12 @@ def test_long_and_unprintable_values_are_cut_and_escaped():
     assert len(message) < 200
 
 
+def test_errors_show_no_credential():
+    found = refusals(make_call, raw='{"api_key":"hunter2","n":1}', session_id=5)
+    assert found["raw"] == """expected an object, got '{"api_key":"[REDACTED_CREDENTIAL]","n":1}'"""
+    assert "AAAA" not in refusals(make_outcome, commit_sha="x" * 40 + " sk-" + "A" * 1000)["commit_sha"]
+
+
 def test_captured_json_is_handed_on_at_full_depth():
     raw = decode('{"a":' * 1000 + "{}" + "}" * 1000)
     fact = make_outcome(raw=raw)
