@@ -5,7 +5,7 @@ window are held, however long the organization's history is.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -63,9 +63,11 @@ class _Fallback:
     commits_of_session: defaultdict[str, set[CommitKey]] = field(default_factory=lambda: defaultdict(set))
     skipped: Counter[str] = field(default_factory=Counter)
     _seen: set[CommitKey] = field(default_factory=set)
+    _sessions_with_calls: Set[str] = field(init=False)
     _window: "_SlidingWindow" = field(init=False)
 
     def __post_init__(self) -> None:
+        self._sessions_with_calls = frozenset(self.facts.session_ids_with_calls())
         self._window = _SlidingWindow(self.facts)
 
     def resolved_pushes(self, resolver: RepositoryResolver) -> list[ResolvedPush]:
@@ -131,7 +133,9 @@ class _Fallback:
             self.commits_of_session[winner.session_id].add(commit)
 
     def _noted_candidates(self, push: Push, commit: CommitKey) -> list[Candidate]:
-        sessions = self.bindings.sessions_of_commit.get(commit)
+        # A note names Sessions in any text it likes, even such as no database can be asked for.
+        named: Set[str] = self.bindings.sessions_of_commit.get(commit, frozenset())
+        sessions = named & self._sessions_with_calls
         if not sessions:
             return []
         start = minutes_away(push.captured_at, -self.policy.git_notes.lookback_window_minutes)
@@ -152,8 +156,8 @@ class _SlidingWindow:
     def between(self, start: datetime, end: datetime) -> list[Candidate]:
         """Return the candidates observed in ``[start, end]``; both ends never move backwards."""
         self._held = [candidate for candidate in self._held if candidate.observed_at >= start]
-        unread = start if self._read_to is None else max(start, self._read_to + timedelta(microseconds=1))
-        if unread <= end:
+        if self._read_to is None or self._read_to < end:
+            unread = start if self._read_to is None else max(start, self._read_to + timedelta(microseconds=1))
             self._held.extend(map(_candidate, self._facts.candidate_calls(unread, end)))
             self._read_to = end
         return self._held
