@@ -123,7 +123,7 @@ class FactReaderCases:
         log = [make_quarantine(org_id="other"), make_quarantine(org_id="other", quarantine_id="q2")]
         with open_reader([*theirs, make_call()], log) as facts:
             assert [session.session_id for session in facts.sessions()] == ["s1"]
-            assert [call.inference_call_id for call in facts.full_calls("s1")] == ["c1"]
+            assert [call.inference_call_id for call in facts.full_calls(["c1", "x1"])] == ["c1"]
             assert list(facts.session_ids_with_calls()) == ["s1"]
             assert [call.inference_call_id for call in facts.call_identities()] == ["c1"]
             assert facts.full_ci_outcomes(["x3"]) == {}
@@ -139,7 +139,7 @@ class FactReaderCases:
         shown = make_call(inference_call_id="c9", session_id="s9")
         with open_reader([*ONE_OF_EACH.values(), shown], log) as facts:
             assert [session.session_id for session in facts.sessions()] == ["s9"]
-            assert list(facts.full_calls("s1")) == []
+            assert list(facts.full_calls(["c1"])) == []
             assert list(facts.session_ids_with_calls()) == ["s9"]
             assert [call.inference_call_id for call in facts.call_identities()] == ["c9"]
             assert [call.inference_call_id for call in facts.candidate_calls(at(0), at(99))] == ["c9"]
@@ -215,7 +215,6 @@ class FactReaderCases:
             (session,) = facts.sessions()
             assert [call.inference_call_id for call in session.calls] == [*CODE_POINT_ORDER, "0"]
             assert [decision.decision_id for decision in session.decisions] == CODE_POINT_ORDER
-            assert [call.inference_call_id for call in facts.full_calls("s1")] == [*CODE_POINT_ORDER, "0"]
             assert [call.inference_call_id for call in facts.call_identities()] == [*CODE_POINT_ORDER, "0"]
             assert [call.inference_call_id for call in facts.candidate_calls(at(0), at(0))] == CODE_POINT_ORDER
 
@@ -310,13 +309,21 @@ class FactReaderCases:
         ]
         call = make_call(output_messages=output, raw={"b": "\0", "a": float("inf")}, input_tokens=0, model=None)
         with open_reader([call, make_call(inference_call_id="c2", session_id="s2")]) as facts:
-            (found,) = facts.full_calls("s1")
+            (found,) = facts.full_calls(["c1"])
             assert found == call
             dumped = found.model_dump()
             assert encode_stored(dumped["raw"]) == '{"a":Infinity,"b":"\\u0000"}'
             parts = dumped["output_messages"][0]["parts"]
             assert encode_stored(parts[0]["arguments"]) == '{"a":1,"z":{"a":2,"b":1}}'
             assert encode_stored(parts[1]["result"]) == '[{"a":2,"b":1}]'
+
+    def test_complete_calls_come_in_the_order_named(self, open_reader: OpenReader):
+        calls = [make_call(inference_call_id=f"c{n}", observed_at=at(n)) for n in range(40)]
+        wanted = [f"c{n * 7 % 40}" for n in range(40)]
+        with open_reader(calls) as facts:
+            found = facts.full_calls(iter([*wanted[:20], "unknown", *wanted[20:]]))
+            assert [call.inference_call_id for call in found] == wanted
+            assert list(facts.full_calls([])) == []
 
     # --- repository-scoped Facts
 

@@ -112,9 +112,11 @@ class MemoryFacts:
             aliases = tuple(sorted(call.call_aliases))
             yield CallIdentity(call.inference_call_id, call.org_id, call.session_id, call.observed_at, aliases)
 
-    def full_calls(self, session_id: str) -> Iterator[InferenceCall]:
-        for call in self._calls():
-            if call.session_id == session_id:
+    def full_calls(self, inference_call_ids: Iterable[str]) -> Iterator[InferenceCall]:
+        calls = {call.inference_call_id: call for call in self._calls()}
+        for call_id in inference_call_ids:
+            if call_id in calls:
+                call = calls[call_id]
                 stored = _stored_call(call)
                 messages = {
                     "input_messages": decode_messages(stored.input_text),

@@ -4,7 +4,7 @@ Everything returned is visible (not quarantined) and belongs to ``org_id`` (fact
 over a database; tests implement it in memory. Orders are by UTC instant and code point, never by a database collation.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -130,6 +130,6 @@ class FactReader(Protocol):
         """Every call's identity, by (observed_at, inference_call_id)."""
         ...
 
-    def full_calls(self, session_id: str) -> Iterator[InferenceCall]:
-        """A Session's complete calls with ``raw``, by (observed_at, inference_call_id)."""
+    def full_calls(self, inference_call_ids: Iterable[str]) -> Iterator[InferenceCall]:
+        """The named calls, complete with ``raw``, in the order named; one at a time or a few in memory."""
         ...

@@ -1,6 +1,6 @@
 """The FactReader over a Fact store: one read-only snapshot of one organization (facts.md §11)."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from itertools import groupby, islice
@@ -159,11 +159,16 @@ class FactSnapshot:
                 aliases_found = self._aliases_from_output(call_id)
             yield CallIdentity(call_id, self._org_id, first.session_id, first.observed_at, tuple(aliases_found))
 
-    def full_calls(self, session_id: str) -> Iterator[InferenceCall]:
-        """A Session's complete calls with ``raw``, by (observed_at, inference_call_id)."""
-        query = select(inference_calls).where(inference_calls.c.session_id == session_id)
-        for row in stream(self._connection, self._observed(query), fetch=WIDE):
-            yield to_fact(self._connection, InferenceCall, row)
+    def full_calls(self, inference_call_ids: Iterable[str]) -> Iterator[InferenceCall]:
+        """The named calls, complete with ``raw``, in the order named; ids without a visible call are left out."""
+        call_id = inference_calls.c.inference_call_id
+        ids = iter(inference_call_ids)
+        while some := list(islice(ids, WIDE)):
+            query = select(inference_calls).where(self._visibility.of(inference_calls), call_id.in_(some))
+            found = {row.inference_call_id: row for row in stream(self._connection, query, fetch=WIDE)}
+            for wanted in some:
+                if wanted in found:
+                    yield to_fact(self._connection, InferenceCall, found.pop(wanted))
 
     def _observed(self, query: AnySelect) -> AnySelect:
         calls = inference_calls.c
