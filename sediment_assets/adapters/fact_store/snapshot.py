@@ -106,7 +106,7 @@ class FactSnapshot:
         found = {}
         ids = iter(outcome_ids)
         while some := list(islice(ids, _IDS_AT_ONCE)):
-            query = select(ci_outcomes).where(self._visibility.of(ci_outcomes), ci_outcomes.c.outcome_id.in_(some))
+            query = select(ci_outcomes).where(self._visibility.named(ci_outcomes, some))
             for row in stream(self._connection, query, fetch=WIDE):
                 outcome = to_fact(self._connection, CIOutcome, row)
                 found[outcome.outcome_id] = outcome
@@ -161,10 +161,9 @@ class FactSnapshot:
 
     def full_calls(self, inference_call_ids: Iterable[str]) -> Iterator[InferenceCall]:
         """The named calls, complete with ``raw``, in the order named; ids without a visible call are left out."""
-        call_id = inference_calls.c.inference_call_id
         ids = iter(inference_call_ids)
         while some := list(islice(ids, WIDE)):
-            query = select(inference_calls).where(self._visibility.of(inference_calls), call_id.in_(some))
+            query = select(inference_calls).where(self._visibility.named(inference_calls, some))
             found = {row.inference_call_id: row for row in stream(self._connection, query, fetch=WIDE)}
             for wanted in some:
                 if wanted in found:

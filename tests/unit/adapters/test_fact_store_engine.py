@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Table, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from sediment_assets.adapters.fact_store.engine import (
@@ -17,12 +18,21 @@ from sediment_assets.adapters.fact_store.engine import (
     writing_engine,
 )
 from sediment_assets.adapters.fact_store.location import FactStoreError
-from sediment_assets.adapters.fact_store.schema import CHAIN, HEAD, metadata, pushes
+from sediment_assets.adapters.fact_store.schema import (
+    CHAIN,
+    HEAD,
+    ci_outcomes,
+    inference_calls,
+    metadata,
+    primary_key,
+    pushes,
+)
 from sediment_assets.adapters.fact_store.session_stream import calls_query, decisions_query
 from sediment_assets.adapters.fact_store.snapshot import open_facts
 from sediment_assets.adapters.fact_store.visibility import Visibility
 from sediment_assets.derive.fact_reader import SessionWindow
 from sediment_assets.facts.instants import parse_instant
+from sediment_assets.facts.quarantine import QuarantineRecord
 from sediment_assets.facts.tables import FACT_MODELS
 from tests.builders import make_call, make_decision, make_push, make_quarantine, plain_message, tool_call
 from tests.stores import fill_store
@@ -242,6 +252,19 @@ def test_ordered_sessions_need_no_sorting(url: str, window, log, query):
         values = tuple(str(compiled.params[name]) for name in compiled.positiontup)
         plan = [row[3] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {compiled}", values)]
     assert not [step for step in plan if "TEMP B-TREE" in step or "SCAN" in step], plan
+
+
+@pytest.mark.parametrize(
+    "log", [[], [make_quarantine(), make_quarantine(fact_table="ci_outcomes", quarantine_id="q2")]]
+)
+@pytest.mark.parametrize("table", [inference_calls, ci_outcomes], ids=str)
+def test_named_facts_are_found_by_primary_key(url: str, table: Table, log: list[QuarantineRecord]):
+    fill_store(writing_engine(url), quarantine=log)
+    with read_snapshot(reading_engine(url)) as connection:
+        query = select(table).where(Visibility(connection, "acme").named(table, ["a", "b"]))
+        compiled = query.compile(connection.engine, compile_kwargs={"literal_binds": True})
+        plan = [row[3] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {compiled}")]
+        assert f"({primary_key(table).name}=?)" in plan[0]
 
 
 def test_every_stored_column_of_a_fact_is_a_field():
