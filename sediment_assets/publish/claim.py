@@ -13,7 +13,7 @@ from pathlib import Path
 
 from sediment_assets.errors import SedimentError
 from sediment_assets.publish.artifacts import CLAIM, LOCK, PUBLICATION_ORDER, RECORD
-from sediment_assets.publish.durable import is_present, link_new, reported, same_directory, write_file
+from sediment_assets.publish.durable import is_present, link_new, reported, still_names, write_file
 from sediment_assets.publish.record import RecordError, read_record
 from sediment_assets.targets.registry import Target
 
@@ -38,7 +38,7 @@ class ExportLock:
 
     def is_ours(self) -> bool:
         """Whether the lock on disk still is the one this process took."""
-        return same_directory(self.descriptor, self.path)
+        return still_names(self.path, self.descriptor)
 
     def verify(self) -> None:
         """Refuse to go on when somebody removed the lock while this export was running."""
@@ -49,6 +49,19 @@ class ExportLock:
             )
 
 
+def refuse_directory(out: Path, target: Target) -> None:
+    """Raise what ``claimed_directory`` would raise now, and change nothing: a look before hours of work.
+
+    Raises:
+        ClaimError: the directory would be refused.
+    """
+    _require_directory_or_absent(out)
+    if out.is_dir():
+        if is_present(out / LOCK):
+            raise _lock_held(out / LOCK)
+        check_claim(out, target)
+
+
 def prepare_directory(out: Path) -> None:
     """Create the output directory with its parents; it may exist.
 
@@ -56,12 +69,12 @@ def prepare_directory(out: Path) -> None:
         ClaimError: something else than a directory has this name.
         PublishError: the operating system refused.
     """
-    require_directory_or_absent(out)
+    _require_directory_or_absent(out)
     with reported(out, "create the output directory"):
         out.mkdir(parents=True, exist_ok=True)
 
 
-def require_directory_or_absent(out: Path) -> None:
+def _require_directory_or_absent(out: Path) -> None:
     """Refuse an output path that is taken by a file, or by a link that leads nowhere."""
     with reported(out, "look at the output path"):
         if is_present(out) and not out.is_dir():
@@ -101,12 +114,6 @@ def _lock_held(path: Path) -> LockHeldError:
         f"{path}: an export into this directory is in progress, or was killed; "
         f"if none is running, export into a new directory, or remove this lock (rmdir) and try again"
     )
-
-
-def refuse_if_locked(out: Path) -> None:
-    """Raise ``LockHeldError`` when the lock is there, without taking it."""
-    if is_present(out / LOCK):
-        raise _lock_held(out / LOCK)
 
 
 def check_claim(out: Path, target: Target) -> bool:

@@ -95,8 +95,8 @@ def is_present(path: Path) -> bool:
     return os.path.lexists(path)
 
 
-def same_directory(descriptor: int, path: Path) -> bool:
-    """Whether ``path`` still names the directory (or file) that ``descriptor`` holds open."""
+def still_names(path: Path, descriptor: int) -> bool:
+    """Whether ``path`` still is the file or directory that ``descriptor`` holds open."""
     try:
         return os.path.samestat(os.fstat(descriptor), path.lstat())
     except FileNotFoundError:

@@ -1,19 +1,20 @@
 """One export: Rollouts of a source, projected for one target, published as one generation (targets.md §11–13).
 
-``stage_export`` does the work and makes nothing visible; ``export_rlvr`` is the whole of it. The asset graph uses the
-same stages with an IO manager in the place of the last step.
+``export_rlvr`` is the whole of it; ``stage_export`` does the work and makes nothing visible, for callers that hold the
+claim themselves. One Rollout is in memory at a time: projected, encoded once, written.
 """
 
+import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from sediment_assets import __version__
 from sediment_assets.ci.policy import CI_POLICY
+from sediment_assets.derive.split import Split
 from sediment_assets.derive.tally import sorted_counts
 from sediment_assets.facts.json_values import encode_row
 from sediment_assets.mirrors.reader import MirrorStore
+from sediment_assets.publish.artifacts import row_file_name
 from sediment_assets.publish.generation import Generation, claimed_directory
 from sediment_assets.publish.lines import RowFiles
 from sediment_assets.publish.record import (
@@ -22,15 +23,15 @@ from sediment_assets.publish.record import (
     PopulationRecord,
     content_version,
     digest_of,
-    file_record,
     spelled_instant,
 )
+from sediment_assets.publish.summary import ExportSummary, ExportWarning, WarningEvent
 from sediment_assets.repositories.resolver import RepositoryResolver
 from sediment_assets.rollouts.models import Rollout
 from sediment_assets.rollouts.source import RolloutSource
-from sediment_assets.targets.environment_manifest import EnvironmentManifest, RuntimeSettings
-from sediment_assets.targets.projection import ExplainedSkip, Projector
-from sediment_assets.targets.registry import ENVIRONMENT_MANIFEST, TARGETS, Population, Target
+from sediment_assets.targets.environment_manifest import EnvironmentManifest, RuntimeSettings, frameworks
+from sediment_assets.targets.projection import Projector
+from sediment_assets.targets.registry import ENVIRONMENT_MANIFEST, TARGETS, Population, Target, parse_target
 from sediment_assets.targets.rollout_evidence import RolloutCI, resolve_rollout
 from sediment_assets.targets.rows.sediment import SedimentTaskRow
 from sediment_assets.targets.verification_commands import VerificationCommands
@@ -50,24 +51,7 @@ class ExportSettings:
     runtime: RuntimeSettings = field(default_factory=RuntimeSettings)
 
 
-@dataclass(frozen=True, slots=True)
-class ExportSummary:
-    """The result of an export, in the order of targets.md §13.
-
-    ``written`` maps the name of each row file to its rows, in the order of publication.
-    """
-
-    target: Target
-    rollouts: int
-    task_rows: int
-    task_skipped: dict[str, int]
-    rollout_rows: int
-    rollout_skipped: dict[str, int]
-    written: dict[str, int]
-    environment_manifest: str | None
-    fragmented: dict[str, int]
-    warnings: tuple[str, ...]
-    explained: tuple[ExplainedSkip, ...]
+_NO_SETTINGS = ExportSettings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,24 +66,39 @@ class StagedExport:
 def export_rlvr(
     source: RolloutSource,
     mirrors: MirrorStore | None,
-    out: Path,
+    out: str | os.PathLike[str],
     *,
-    target: Target,
-    settings: ExportSettings | None = None,
+    target: Target | str,
+    settings: ExportSettings = _NO_SETTINGS,
+    ci_of: CIOfRollout = resolve_rollout,
+    asset_keys: Sequence[str] = (),
+    partition: str | None = None,
     progress: Progress | None = None,
 ) -> ExportSummary:
-    """Export the Rollouts of a source for one target into a fresh directory.
+    """Export the Rollouts of a source for one target into a fresh directory, as one complete generation.
 
-    :param mirrors: needed by targets with Reference patches, see ``targets.registry``.
-    :raises MirrorsRequiredError: before the directory is touched, when mirrors are needed and missing.
-    :raises ClaimError: when the directory is in use, another target's or not fresh.
-    :raises PublishError: when the operating system refuses; nothing was published then.
+    ``mirrors`` may be None for a target without Reference patches (``targets.registry``). Nothing to write is success:
+    the claim and the completion record are left, and no artifact.
+
+    Raises:
+        UnknownTargetError, MirrorsRequiredError: before the directory is touched.
+        ClaimError: the directory is in use, another target's or not fresh.
+        PublishError: the operating system refused; nothing was published.
+        SedimentError: whatever reading Facts, mirrors or a bundle raises; nothing was published.
     """
-    settings = settings or ExportSettings()
-    projector = Projector(target, source.resolver, settings.commands, mirrors)
-    with claimed_directory(out, target) as generation:
-        staged = stage_export(generation, source, projector, settings, progress=progress)
-        generation.publish(list(staged.files))
+    projector = Projector(parse_target(target), source.resolver, settings.commands, mirrors)
+    with claimed_directory(out, projector.target) as generation:
+        staged = stage_export(
+            generation,
+            source,
+            projector,
+            settings,
+            ci_of=ci_of,
+            asset_keys=asset_keys,
+            partition=partition,
+            progress=progress,
+        )
+        generation.publish(staged.files)
         generation.complete(staged.record)
     return staged.summary
 
@@ -108,16 +107,37 @@ def stage_export(
     generation: Generation,
     source: RolloutSource,
     projector: Projector,
-    settings: ExportSettings,
+    settings: ExportSettings = _NO_SETTINGS,
     *,
     ci_of: CIOfRollout = resolve_rollout,
     asset_keys: Sequence[str] = (),
     partition: str | None = None,
     progress: Progress | None = None,
 ) -> StagedExport:
-    """Project every Rollout and stage every file of a generation."""
+    """Project every Rollout and stage every file of a generation. Use a new ``projector`` each time.
+
+    Raises:
+        PublishError: the operating system refused.
+    """
     manifest = EnvironmentManifest(source.policy.split_enabled, settings.runtime)
-    with _row_files(generation, names_splits=source.policy.split_enabled) as rows:
+    files = _stage_rows(generation, source, projector, manifest, ci_of, progress)
+    if TARGETS[projector.target].writes_environment_manifest and (text := manifest.render()) is not None:
+        files[ENVIRONMENT_MANIFEST] = generation.stage_text(ENVIRONMENT_MANIFEST, text)
+    record = _record(projector, source, files, asset_keys, partition)
+    warnings = (*_command_warnings(settings.commands), *_warnings(projector.target, source, settings, files))
+    return StagedExport(_summary(generation, projector, record, files, warnings), files, record)
+
+
+def _stage_rows(
+    generation: Generation,
+    source: RolloutSource,
+    projector: Projector,
+    manifest: EnvironmentManifest,
+    ci_of: CIOfRollout,
+    progress: Progress | None,
+) -> dict[str, FileRecord]:
+    rows = RowFiles(generation.staging, generation.out, names_splits=source.policy.split_enabled)
+    try:
         for rollout in source.rollouts():
             for projected in projector.project(rollout, ci_of(rollout, source.resolver)):
                 rows.write(projected.population, projected.split, encode_row(projected.row.model_dump()))
@@ -125,77 +145,25 @@ def stage_export(
                     manifest.add(projected.row)
             if progress is not None:
                 progress(rollout)
-        files = rows.finish()
-    written = {name: found.rows or 0 for name, found in files.items()}
-    warnings = [*settings.commands.warnings, *_empty_warnings(projector)]
-    if TARGETS[projector.target].writes_environment_manifest:
-        warnings += manifest.warnings
-        _stage_manifest(generation, manifest, files)
-    summary = _summary(projector, source, written, tuple(warnings), has_manifest=ENVIRONMENT_MANIFEST in files)
-    record = _record(summary, source, files, asset_keys, partition)
-    return StagedExport(summary, files, record)
-
-
-@contextmanager
-def _row_files(generation: Generation, *, names_splits: bool) -> Iterator[RowFiles]:
-    rows = RowFiles(generation.staging, generation.out, names_splits=names_splits)
-    try:
-        yield rows
-    except BaseException:
+        return rows.finish()
+    finally:
         rows.abandon()
-        raise
-
-
-def _stage_manifest(generation: Generation, manifest: EnvironmentManifest, files: dict[str, FileRecord]) -> None:
-    text = manifest.render()
-    if text is not None:
-        generation.stage_text(ENVIRONMENT_MANIFEST, text)
-        files[ENVIRONMENT_MANIFEST] = file_record(generation.staging / ENVIRONMENT_MANIFEST, None)
-
-
-def _empty_warnings(projector: Projector) -> Iterator[str]:
-    rows = {Population.TASKS: projector.task_rows, Population.ROLLOUTS: projector.rollout_rows}
-    for spec in TARGETS[projector.target].populations:
-        if not rows[spec.population]:
-            yield f"jsonl_empty_input_no_write: no {spec.population} row, so no {spec.file_stem} file is written"
-
-
-def _summary(
-    projector: Projector,
-    source: RolloutSource,
-    written: dict[str, int],
-    warnings: tuple[str, ...],
-    *,
-    has_manifest: bool,
-) -> ExportSummary:
-    return ExportSummary(
-        target=projector.target,
-        rollouts=projector.rollouts,
-        task_rows=projector.task_rows,
-        task_skipped=projector.task_skips.as_dict(),
-        rollout_rows=projector.rollout_rows,
-        rollout_skipped=projector.rollout_skips.as_dict(),
-        written=written,
-        environment_manifest=ENVIRONMENT_MANIFEST if has_manifest else None,
-        fragmented=sorted_counts(source.fragmented),
-        warnings=warnings,
-        explained=tuple(projector.explained),
-    )
 
 
 def _record(
-    summary: ExportSummary,
+    projector: Projector,
     source: RolloutSource,
     files: dict[str, FileRecord],
     asset_keys: Sequence[str],
     partition: str | None,
 ) -> GenerationRecord:
+    """Say what the generation is; the source's counters are complete by now."""
     tallies = {
-        Population.TASKS: PopulationRecord(rows=summary.task_rows, skipped=summary.task_skipped),
-        Population.ROLLOUTS: PopulationRecord(rows=summary.rollout_rows, skipped=summary.rollout_skipped),
+        Population.TASKS: PopulationRecord(rows=projector.task_rows, skipped=projector.task_skips.as_dict()),
+        Population.ROLLOUTS: PopulationRecord(rows=projector.rollout_rows, skipped=projector.rollout_skips.as_dict()),
     }
     return GenerationRecord(
-        target=summary.target,
+        target=projector.target.value,
         asset_keys=tuple(asset_keys),
         partition=partition,
         data_version=content_version(files),
@@ -206,9 +174,59 @@ def _record(
         as_of=spelled_instant(source.as_of),
         quarantine_revision=source.quarantine_revision,
         mirror_revisions_digest=digest_of(source.mirror_revisions),
-        rollouts=summary.rollouts,
-        populations={spec.population: tallies[spec.population] for spec in TARGETS[summary.target].populations},
-        fragmented=summary.fragmented,
+        rollouts=projector.rollouts,
+        populations={spec.population.value: tallies[spec.population] for spec in TARGETS[projector.target].populations},
+        derivation_skipped=sorted_counts(source.skipped),
+        fragmented=sorted_counts(source.fragmented),
         files=files,
         program_version=__version__,
     )
+
+
+def _summary(
+    generation: Generation,
+    projector: Projector,
+    record: GenerationRecord,
+    files: dict[str, FileRecord],
+    warnings: tuple[ExportWarning, ...],
+) -> ExportSummary:
+    out = generation.out
+    return ExportSummary(
+        target=projector.target,
+        rollouts=projector.rollouts,
+        task_rows=projector.task_rows,
+        task_skipped=projector.task_skips.as_dict(),
+        rollout_rows=projector.rollout_rows,
+        rollout_skipped=projector.rollout_skips.as_dict(),
+        written={out / name: file.rows for name, file in files.items() if file.rows is not None},
+        environment_manifest=out / ENVIRONMENT_MANIFEST if ENVIRONMENT_MANIFEST in files else None,
+        fragmented=record.fragmented,
+        record=record,
+        warnings=warnings,
+        explained=tuple(projector.explained),
+    )
+
+
+def _command_warnings(commands: VerificationCommands) -> Iterator[ExportWarning]:
+    entry, whole = WarningEvent.VERIFIER_COMMAND_ENTRY_INVALID, WarningEvent.VERIFIER_COMMANDS_UNUSABLE
+    for text in commands.warnings:
+        yield ExportWarning(entry if commands.usable else whole, text)
+
+
+def _warnings(
+    target: Target, source: RolloutSource, settings: ExportSettings, files: dict[str, FileRecord]
+) -> Iterator[ExportWarning]:
+    """One line per matter, never one per Rollout (design.md §7)."""
+    splits = tuple(Split) if source.policy.split_enabled else (None,)
+    names = [row_file_name(spec.population, split) for spec in TARGETS[target].populations for split in splits]
+    empty = [name for name in names if name not in files]
+    if empty:
+        explanation = f"no rows for {', '.join(empty)}, so no such file is written"
+        yield ExportWarning(WarningEvent.JSONL_EMPTY_INPUT_NO_WRITE, explanation)
+    if not TARGETS[target].writes_environment_manifest:
+        return
+    for text in frameworks(settings.runtime).warnings:
+        yield ExportWarning(WarningEvent.RUNTIME_SETTING_IGNORED, text)
+    if ENVIRONMENT_MANIFEST not in files:
+        explanation = f"no task row, so no {ENVIRONMENT_MANIFEST} is written"
+        yield ExportWarning(WarningEvent.ENVIRONMENT_MANIFEST_NO_TASKS, explanation)

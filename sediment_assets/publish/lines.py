@@ -1,20 +1,39 @@
-"""Row files: one row per LF line, opened on the first row, hashed and counted while written (targets.md §11)."""
+"""Row files: one row per LF line, counted and hashed while written, opened on their first row (targets.md §11).
 
-from dataclasses import dataclass, field
-from hashlib import sha256
+A population or split side without rows leaves no file. What a row's bytes are is ``facts/json_encoding.py``'s business.
+"""
+
+import hashlib
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
 
 from sediment_assets.publish.artifacts import PUBLICATION_ORDER, row_file_name
 from sediment_assets.publish.durable import close_durably, create_file, reported
 from sediment_assets.publish.record import FileRecord
 
-if TYPE_CHECKING:
-    from hashlib import _Hash  # the class exists for type checkers only
+
+class _OpenFile:
+    """One staged file with its running count, size and hash."""
+
+    def __init__(self, path: Path) -> None:
+        self.file = create_file(path)
+        self._rows = 0
+        self._bytes = 0
+        self._digest = hashlib.sha256()
+
+    def append(self, line: bytes) -> None:
+        self.file.write(line)
+        self._rows += 1
+        self._bytes += len(line)
+        self._digest.update(line)
+
+    def finish(self) -> FileRecord:
+        close_durably(self.file)
+        return FileRecord(rows=self._rows, bytes=self._bytes, sha256=self._digest.hexdigest())
 
 
 class RowFiles:
-    """The row files of one staging directory. A population or split side without rows leaves no file."""
+    """The row files of one staging directory. Errors name a file's final path, not the staged one."""
 
     def __init__(self, staging: Path, out: Path, *, names_splits: bool) -> None:
         self._staging = staging
@@ -22,49 +41,34 @@ class RowFiles:
         self._names_splits = names_splits
         self._open: dict[str, _OpenFile] = {}
 
-    def write(self, population: str, split: str, line: bytes) -> None:
+    def write(self, population: str, split: str, row: bytes) -> None:
         """Append one encoded row, given without its LF.
 
         Raises:
-            PublishError: the operating system refused; the message names the file's final path.
+            PublishError: the operating system refused.
         """
         name = row_file_name(population, split if self._names_splits else None)
-        with reported(self._out / name, "write rows"):
+        with reported(self._out / name, "stage rows"):
             file = self._open.get(name)
             if file is None:
-                file = self._open[name] = _OpenFile(create_file(self._staging / name))
-            file.append(line)
+                file = self._open[name] = _OpenFile(self._staging / name)
+            file.append(row + b"\n")
 
     def finish(self) -> dict[str, FileRecord]:
-        """Flush everything to the device; return what was written, in the order of publication."""
-        for name, file in self._open.items():
-            with reported(self._out / name, "write rows"):
-                close_durably(file.file)
-        return {name: self._open[name].record() for name in PUBLICATION_ORDER if name in self._open}
+        """Bring every file to the device and close it; return what was written, in the order of publication.
+
+        Raises:
+            PublishError: the operating system refused.
+        """
+        records = {}
+        for name in PUBLICATION_ORDER:
+            if name in self._open:
+                with reported(self._out / name, "stage rows"):
+                    records[name] = self._open[name].finish()
+        return records
 
     def abandon(self) -> None:
-        """Close every file without waiting for the device."""
+        """Close every file without a word: a full disk complains again, and nobody wants the content any more."""
         for file in self._open.values():
-            try:
+            with suppress(OSError):
                 file.file.close()
-            except OSError:  # a full disk again; the staging directory goes away anyway
-                continue
-
-
-@dataclass(slots=True)
-class _OpenFile:
-    file: BinaryIO
-    rows: int = 0
-    size: int = 0
-    digest: "_Hash" = field(default_factory=sha256)
-
-    def append(self, line: bytes) -> None:
-        self.file.write(line)
-        self.file.write(b"\n")
-        self.digest.update(line)
-        self.digest.update(b"\n")
-        self.rows += 1
-        self.size += len(line) + 1
-
-    def record(self) -> FileRecord:
-        return FileRecord(rows=self.rows, bytes=self.size, sha256=self.digest.hexdigest())

@@ -1,13 +1,17 @@
 """The completion record: ``.sediment-generation.json``, written last, so that its presence says *complete*.
 
 It is what lineage, diffs and integrity checks read. It holds no clock, host or path, so equal generations have equal
-records. Where it lies and when it is written is ``generation.py``.
+records. ``GenerationRecord`` is its single definition; where it lies and when it is written is ``generation.py``.
 """
 
+import json
+import os
+import stat
 from collections.abc import Mapping
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
+from typing import BinaryIO, Final, Literal
 
 from pydantic import Field, ValidationError
 
@@ -15,16 +19,20 @@ from sediment_assets.errors import SedimentError
 from sediment_assets.facts.instants import format_offset
 from sediment_assets.facts.json_values import JsonError, decode_strict, encode_canonical
 from sediment_assets.facts.model import FrozenModel, explain_errors
-from sediment_assets.publish.artifacts import RECORD
+from sediment_assets.publish.artifacts import CLAIM, LOCK, PUBLICATION_ORDER, RECORD
 
-_CHUNK_BYTES = 1 << 20
+_CHUNK_BYTES: Final = 1 << 20
 
 
 class RecordError(SedimentError):
-    """A completion record that is missing or cannot be read, or a generation that is not as its record says."""
+    """A completion record that cannot be read, or a generation that is not as its record says."""
 
 
-class FileRecord(FrozenModel):
+class IncompleteGenerationError(RecordError):
+    """A directory without completion record: its files must not be read."""
+
+
+class FileRecord(FrozenModel, extra="forbid"):
     """One published file."""
 
     rows: int | None = Field(description="Rows in the file; null for a file that is not JSONL.")
@@ -32,21 +40,23 @@ class FileRecord(FrozenModel):
     sha256: str = Field(description="Lower-case hex SHA-256 of the file.")
 
 
-class PopulationRecord(FrozenModel):
+class PopulationRecord(FrozenModel, extra="forbid"):
     """What became of the Rollouts in one population of rows."""
 
     rows: int = Field(description="Rows written.")
     skipped: dict[str, int] = Field(description="Skip reason to count, by reason; units differ, never sum them.")
 
 
-class GenerationRecord(FrozenModel):
+class GenerationRecord(FrozenModel, extra="forbid"):
     """What one generation holds and what it was made from."""
 
-    record_version: int = Field(default=1, description="Version of this record's shape.")
+    record_version: Literal[1] = Field(default=1, description="Version of this record's shape.")
     target: str = Field(description="Target, or the name of the canonical asset.")
     asset_keys: tuple[str, ...] = Field(description="Asset keys in the graph; empty for a command-line export.")
     partition: str | None = Field(description="Partition key; null for a command-line export.")
-    data_version: str = Field(description="Digest of the names and contents of the published files.")
+    data_version: str = Field(
+        description="SHA-256 of the lines that `sha256sum` prints for the files, by name: equal content, equal version."
+    )
     org_id: str = Field(description="The organization.")
     policy_digest: str = Field(description="Digest of the derivation policy.")
     ci_policy_digest: str = Field(description="Digest of the CI resolution policy.")
@@ -56,18 +66,20 @@ class GenerationRecord(FrozenModel):
     mirror_revisions_digest: str = Field(description="Digest of the refs of all mirrors that were there.")
     rollouts: int = Field(description="Rollouts considered.")
     populations: dict[str, PopulationRecord] = Field(description="Rows and skips per population.")
+    derivation_skipped: dict[str, int] = Field(description="What the derivation did not use, by reason.")
     fragmented: dict[str, int] = Field(description="Segment boundaries by reason.")
-    files: dict[str, FileRecord] = Field(description="Every published file by name.")
+    files: dict[str, FileRecord] = Field(description="Every published file by name, hidden ones left out.")
     program_version: str = Field(description="Version of this program.")
 
     def encode(self) -> bytes:
-        """Return the record's bytes: canonical JSON and LF."""
-        return encode_canonical(self.model_dump()).encode() + b"\n"
+        """Return the record's bytes: indented JSON with sorted keys, and LF."""
+        return (json.dumps(self.model_dump(), indent=2, sort_keys=True, allow_nan=False) + "\n").encode()
 
 
 def content_version(files: Mapping[str, FileRecord]) -> str:
-    """Digest names and contents of files: equal content, equal data version, wherever and whenever it was written."""
-    return digest_of({name: files[name].sha256 for name in sorted(files)})
+    """Digest names and contents of files: what ``sha256sum * | sha256sum`` prints in the directory (C locale)."""
+    lines = "".join(f"{files[name].sha256}  {name}\n" for name in sorted(files))
+    return sha256(lines.encode()).hexdigest()
 
 
 def digest_of(plain: object) -> str:
@@ -84,17 +96,17 @@ def read_record(directory: Path) -> GenerationRecord:
     """Read the completion record of a generation.
 
     Raises:
-        RecordError: it is missing (the generation is not complete) or is no record.
+        IncompleteGenerationError: there is none, so the generation must not be read.
+        RecordError: it cannot be read, or has another shape.
     """
     path = directory / RECORD
     try:
-        return GenerationRecord.model_validate(decode_strict(path.read_bytes(), finite=True))
+        with _open_regular(path) as file:
+            content = file.read()
     except FileNotFoundError:
-        raise RecordError(
-            f"{path}: no completion record: the generation is not complete and must not be read"
-        ) from None
-    except OSError as error:
-        raise RecordError(f"{path}: cannot read the completion record: {error.strerror or error}") from error
+        raise IncompleteGenerationError(_why_incomplete(directory)) from None
+    try:
+        return GenerationRecord.model_validate(decode_strict(content, finite=True))
     except JsonError as error:
         raise RecordError(f"{path}: {error}") from None
     except ValidationError as error:
@@ -102,35 +114,93 @@ def read_record(directory: Path) -> GenerationRecord:
         raise RecordError(f"{path}: {field}: {problem}") from None
 
 
+def _why_incomplete(directory: Path) -> str:
+    place = f"{directory}: expected a complete generation"
+    if not directory.is_dir():
+        return f"{place}, got no directory"
+    if os.path.lexists(directory / LOCK):
+        return (
+            f"{place}, got one whose export is running or was killed: {LOCK} is there; "
+            "wait for it, or export again into a new directory"
+        )
+    return f"{place}, got no {RECORD}; it must not be read: export again into a new directory"
+
+
+def _open_regular(path: Path) -> BinaryIO:
+    """Open a file without following a link and without waiting for a FIFO."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise FileNotFoundError(path) from error
+    except OSError as error:
+        raise RecordError(f"{path}: cannot be read: {error.strerror or error}") from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise RecordError(f"{path}: expected a regular file, got something else")
+    return os.fdopen(descriptor, "rb")
+
+
 def verify_generation(directory: Path) -> GenerationRecord:
-    """Hash every file of a generation again and compare with its record.
+    """Check a generation against its record: claim, file set, and every file hashed again.
 
     Raises:
-        RecordError: a file is missing or differs.
+        IncompleteGenerationError: there is no record.
+        RecordError: something differs; the message names all of it.
     """
     record = read_record(directory)
+    problems = [*_claim_problems(directory, record), *_stranger_problems(directory, record)]
     for name, expected in record.files.items():
-        found = file_record(directory / name, expected.rows)
-        if found != expected:
-            raise RecordError(
-                f"{directory / name}: expected {expected.bytes} bytes with SHA-256 {expected.sha256}, "
-                f"got {found.bytes} bytes with {found.sha256}: the file was changed after it was published"
-            )
+        problems += _file_problems(directory, name, expected)
+    if record.data_version != content_version(record.files):
+        problems.append("data_version: expected the digest of the listed files, got another")
+    if problems:
+        raise RecordError(f"{directory}: the generation was changed after it was published: {'; '.join(problems)}")
     return record
+
+
+def _claim_problems(directory: Path, record: GenerationRecord) -> list[str]:
+    try:
+        with _open_regular(directory / CLAIM) as file:
+            claim = file.read()
+    except FileNotFoundError:
+        return [f"{CLAIM}: expected a claim, got none"]
+    except RecordError as error:
+        return [str(error)]
+    return [] if claim.strip() == record.target.encode() else [f"{CLAIM}: expected {record.target}, got another target"]
+
+
+def _stranger_problems(directory: Path, record: GenerationRecord) -> list[str]:
+    names = (name for name in PUBLICATION_ORDER if name not in record.files)
+    return [f"{name}: not in the record" for name in names if os.path.lexists(directory / name)]
+
+
+def _file_problems(directory: Path, name: str, expected: FileRecord) -> list[str]:
+    if name.startswith(".") or "/" in name or "\0" in name:
+        return [f"{name!r}: expected the name of a file in this directory"]
+    try:
+        found = file_record(directory / name, expected.rows)
+    except RecordError as error:
+        return [str(error)]
+    if found == expected:
+        return []
+    return [
+        f"{name}: expected {expected.bytes} bytes with SHA-256 {expected.sha256}, "
+        f"got {found.bytes} bytes with {found.sha256}"
+    ]
 
 
 def file_record(path: Path, rows: int | None) -> FileRecord:
     """Hash a file.
 
     Raises:
-        RecordError: it cannot be read.
+        RecordError: it is missing or cannot be read.
     """
     digest, size = sha256(), 0
     try:
-        with path.open("rb") as file:
+        with _open_regular(path) as file:
             while chunk := file.read(_CHUNK_BYTES):
                 digest.update(chunk)
                 size += len(chunk)
     except OSError as error:
-        raise RecordError(f"{path}: cannot read a published file: {error.strerror or error}") from error
+        raise RecordError(f"{path}: cannot be read: {error.strerror or 'no such file'}") from None
     return FileRecord(rows=rows, bytes=size, sha256=digest.hexdigest())

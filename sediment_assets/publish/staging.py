@@ -20,7 +20,7 @@ from sediment_assets.publish.durable import (
     create_private_directory,
     remove_tree,
     reported,
-    same_directory,
+    still_names,
 )
 
 _STAGE_LOCK = re.compile(re.escape(STAGE_PREFIX) + r"[A-Za-z0-9_]+" + re.escape(STAGE_LOCK_SUFFIX), re.ASCII)
@@ -59,9 +59,10 @@ def _take_lock(path: Path) -> int:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if not same_directory(descriptor, path):
+            if not still_names(path, descriptor):
                 raise PublishError(f"{path}: the staging lock was removed meanwhile; try again")
         except BaseException:
+            path.unlink(missing_ok=True)
             os.close(descriptor)
             raise
     return descriptor
@@ -89,7 +90,7 @@ def _sweep_one(lock: Path) -> None:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             return
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if same_directory(descriptor, lock):
+        if still_names(lock, descriptor):
             if stat.S_ISDIR(_mode(stage)):
                 remove_tree(stage)
             lock.unlink()

@@ -24,6 +24,8 @@ class VerificationCommands:
 
     commands: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     warnings: tuple[str, ...] = ()
+    usable: bool = True
+    """False when the file as a whole could not be used; the warning then says why."""
 
     def command_for(self, repo: str | None) -> str | None:
         """Return the command configured for exactly this slug; None when there is none."""
@@ -55,7 +57,7 @@ def parse_verification_commands(content: bytes) -> VerificationCommands:
 
 
 def _unusable(problem: str) -> VerificationCommands:
-    return VerificationCommands(warnings=(f"verification commands: {problem}; no command is used",))
+    return VerificationCommands(warnings=(f"verification commands: {problem}; no command is used",), usable=False)
 
 
 def _read_entries(repos: Mapping[str, Any]) -> VerificationCommands:
