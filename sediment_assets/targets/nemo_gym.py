@@ -6,7 +6,7 @@ from pydantic import MISSING
 
 from sediment_assets.ci.selection import reward_source, reward_value
 from sediment_assets.rollouts.models import Segment
-from sediment_assets.targets.representation import representable
+from sediment_assets.targets.representation import Spelled, spell
 from sediment_assets.targets.rollout_evidence import RolloutEvidence
 from sediment_assets.targets.rows.nemo_gym import (
     NemoGymCreateParams,
@@ -21,12 +21,12 @@ from sediment_assets.targets.verification_commands import VerificationCommands
 
 def project_rollout(
     evidence: RolloutEvidence, commands: VerificationCommands
-) -> Iterator[NemoGymRolloutRow | RolloutSkipped]:
+) -> Iterator[Spelled[NemoGymRolloutRow] | RolloutSkipped]:
     """Yield one row or skip per Segment, in order; missing CI evidence or commits skip nothing."""
     if not evidence.rollout.segments:
         yield Skipped(RolloutSkip.NO_SEGMENTS)
     for index, segment in enumerate(evidence.rollout.segments):
-        yield representable(_row(evidence, commands, index, segment))
+        yield spell(_row(evidence, commands, index, segment))
 
 
 def _row(evidence: RolloutEvidence, commands: VerificationCommands, index: int, segment: Segment) -> NemoGymRolloutRow:

@@ -14,6 +14,7 @@ from sediment_assets.repositories.resolver import RepositoryResolver
 from sediment_assets.rollouts.models import Rollout
 from sediment_assets.targets import nemo_gym, sediment, swe_bench
 from sediment_assets.targets.registry import TARGETS, Population, Target
+from sediment_assets.targets.representation import Spelled
 from sediment_assets.targets.rollout_evidence import RolloutCI, RolloutEvidence
 from sediment_assets.targets.rows.shared import RowModel
 from sediment_assets.targets.skips import (
@@ -27,6 +28,8 @@ from sediment_assets.targets.skips import (
 )
 from sediment_assets.targets.verification_commands import VerificationCommands
 
+SpelledRow = Spelled[RowModel]
+
 
 class MirrorsRequiredError(SedimentError):
     """A target with Reference patches was asked for without mirrors."""
@@ -39,6 +42,8 @@ class ProjectedRow:
     population: Population
     split: Split
     row: RowModel
+    line: bytes
+    """The row as it is published, without LF."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +95,13 @@ class Projector:
         self.rollouts += 1
         evidence = RolloutEvidence(rollout, ci, self.resolver)
         task = self._task(evidence)
-        if task is not None and (row := self._count_task(evidence, task)) is not None:
-            yield ProjectedRow(Population.TASKS, rollout.split, row)
+        if task is not None and (done := self._count_task(evidence, task)) is not None:
+            yield ProjectedRow(Population.TASKS, rollout.split, done.row, done.line)
         for index, result in enumerate(self._rollout_rows(evidence)):
-            if (row := self._count_rollout(evidence, result, first=index == 0)) is not None:
-                yield ProjectedRow(Population.ROLLOUTS, rollout.split, row)
+            if (done := self._count_rollout(evidence, result, first=index == 0)) is not None:
+                yield ProjectedRow(Population.ROLLOUTS, rollout.split, done.row, done.line)
 
-    def _task(self, evidence: RolloutEvidence) -> RowModel | TaskSkipped | None:
+    def _task(self, evidence: RolloutEvidence) -> SpelledRow | TaskSkipped | None:
         if self.mirrors is None:
             return None
         match self.target:
@@ -107,7 +112,7 @@ class Projector:
             case Target.NEMO_GYM:
                 return None
 
-    def _rollout_rows(self, evidence: RolloutEvidence) -> Iterator[RowModel | RolloutSkipped]:
+    def _rollout_rows(self, evidence: RolloutEvidence) -> Iterator[SpelledRow | RolloutSkipped]:
         match self.target:
             case Target.SEDIMENT:
                 yield from sediment.project_rollout(evidence)
@@ -116,7 +121,7 @@ class Projector:
             case Target.SWE_BENCH:
                 return
 
-    def _count_task(self, evidence: RolloutEvidence, result: RowModel | TaskSkipped) -> RowModel | None:
+    def _count_task(self, evidence: RolloutEvidence, result: SpelledRow | TaskSkipped) -> SpelledRow | None:
         """Count one task decision; a Rollout without commits does not bring its CI counters (targets.md §5.1)."""
         no_commit = isinstance(result, Skipped) and result.reason is TaskSkip.NO_ATTRIBUTED_COMMIT
         if not no_commit:
@@ -130,8 +135,8 @@ class Projector:
         return result
 
     def _count_rollout(
-        self, evidence: RolloutEvidence, result: RowModel | RolloutSkipped, *, first: bool
-    ) -> RowModel | None:
+        self, evidence: RolloutEvidence, result: SpelledRow | RolloutSkipped, *, first: bool
+    ) -> SpelledRow | None:
         """Count one Segment; CI counters come once per Rollout, before its first Segment (targets.md §5.2)."""
         no_segments = isinstance(result, Skipped) and result.reason is RolloutSkip.NO_SEGMENTS
         if first and not no_segments:

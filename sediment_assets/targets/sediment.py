@@ -7,7 +7,7 @@ from pydantic import MISSING
 from sediment_assets.ci.selection import RewardSource, reward_source
 from sediment_assets.mirrors.reader import MirrorStore
 from sediment_assets.rollouts.models import Segment
-from sediment_assets.targets.representation import representable
+from sediment_assets.targets.representation import Spelled, spell
 from sediment_assets.targets.rollout_evidence import RolloutEvidence
 from sediment_assets.targets.rows.sediment import SedimentRolloutRow, SedimentTaskRow
 from sediment_assets.targets.skips import RolloutSkip, RolloutSkipped, Skipped, TaskSkipped
@@ -18,13 +18,13 @@ from sediment_assets.targets.verification_commands import VerificationCommands
 
 def project_task(
     evidence: RolloutEvidence, mirrors: MirrorStore, commands: VerificationCommands
-) -> SedimentTaskRow | TaskSkipped:
+) -> Spelled[SedimentTaskRow] | TaskSkipped:
     """Return the task row of a Rollout, with a reward of either kind, or why there is none."""
     task = eligible_task(evidence, mirrors, commands, passed_only=False)
     if isinstance(task, Skipped):
         return task
     rollout, resolution = evidence.rollout, task.resolution
-    return representable(
+    return spell(
         SedimentTaskRow(
             instance_id=task.instance_id,
             reward_source=task.reward_source,
@@ -44,12 +44,12 @@ def project_task(
     )
 
 
-def project_rollout(evidence: RolloutEvidence) -> Iterator[SedimentRolloutRow | RolloutSkipped]:
+def project_rollout(evidence: RolloutEvidence) -> Iterator[Spelled[SedimentRolloutRow] | RolloutSkipped]:
     """Yield one row or skip per Segment, in order; missing CI evidence, commits or mirrors skip nothing."""
     if not evidence.rollout.segments:
         yield Skipped(RolloutSkip.NO_SEGMENTS)
     for index, segment in enumerate(evidence.rollout.segments):
-        yield representable(_rollout_row(evidence, index, segment))
+        yield spell(_rollout_row(evidence, index, segment))
 
 
 def _rollout_row(evidence: RolloutEvidence, index: int, segment: Segment) -> SedimentRolloutRow:

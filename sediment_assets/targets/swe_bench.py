@@ -1,7 +1,7 @@
 """Target ``swe-bench``: Rollout to task row, passed verdicts only (targets.md §5.1, §6.4, §6.6)."""
 
 from sediment_assets.mirrors.reader import MirrorStore
-from sediment_assets.targets.representation import representable
+from sediment_assets.targets.representation import Spelled, spell
 from sediment_assets.targets.rollout_evidence import RolloutEvidence
 from sediment_assets.targets.rows.swe_bench import SWEBenchMetadata, SWEBenchTaskRow
 from sediment_assets.targets.skips import Skipped, TaskSkipped
@@ -11,7 +11,7 @@ from sediment_assets.targets.verification_commands import VerificationCommands
 
 def project_task(
     evidence: RolloutEvidence, mirrors: MirrorStore, commands: VerificationCommands
-) -> SWEBenchTaskRow | TaskSkipped:
+) -> Spelled[SWEBenchTaskRow] | TaskSkipped:
     """Return the task row of a Rollout whose verified commit passed, or why there is none."""
     task = eligible_task(evidence, mirrors, commands, passed_only=True)
     if isinstance(task, Skipped):
@@ -27,7 +27,7 @@ def project_task(
         session_commit_observation_ids=evidence.selected_observation_ids,
         repository_identity=resolution.repository_identity,
     )
-    return representable(
+    return spell(
         SWEBenchTaskRow(
             instance_id=task.instance_id,
             repo=resolution.repo,

@@ -110,7 +110,8 @@ def test_every_segment_gives_one_rollout_row_or_one_skip(target, rollout):
 def test_every_row_is_published_as_a_line_that_reads_back(target, rollout):
     projector, rows = project(target, rollout)
     for projected in rows:
-        line = encode_row(projected.row.model_dump())
+        line = projected.line
+        assert line == encode_row(projected.row.model_dump())
         assert len(line.decode().splitlines()) == 1
         spec = TARGETS[target].population(projected.population)
         assert encode_row(validate_line(spec.row_model, line).model_dump()) == line

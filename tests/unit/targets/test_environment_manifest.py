@@ -21,7 +21,7 @@ def task_row(*outcomes, repo=REPO, split=Split.TRAIN):
     ]
     rollout = make_rollout(commits=(make_commit(C1, repo),), terminal_outcomes=tuple(outcomes), split=split)
     store = MemoryMirrors({LegacyKey(ORG, repo): MemoryMirror(COMMITS)})
-    return project_task(make_evidence(rollout), store, VerificationCommands())
+    return project_task(make_evidence(rollout), store, VerificationCommands()).row
 
 
 def environment(rows, names_splits=False, settings=RuntimeSettings()):  # noqa: B008

@@ -4,6 +4,7 @@ import pytest
 from pydantic import MISSING
 
 from sediment_assets.targets import nemo_gym, sediment, swe_bench
+from sediment_assets.targets.representation import Spelled
 from sediment_assets.targets.skips import RolloutSkip, RowSkip, TaskSkip
 from sediment_assets.targets.verification_commands import VerificationCommands
 from tests.builders import IDENTITY, make_observation, make_outcome, make_push, plain_message, tool_call
@@ -20,8 +21,25 @@ def evidence_of(session):
     return make_evidence(SESSIONS[session], resolver())
 
 
+def row_of(result):
+    """The row of a result, or the skip itself."""
+    return result.row if isinstance(result, Spelled) else result
+
+
 def sediment_task(evidence, commands=NONE):
-    return sediment.project_task(evidence, mirrors(), commands)
+    return row_of(sediment.project_task(evidence, mirrors(), commands))
+
+
+def swe_bench_task(evidence, commands=NONE):
+    return row_of(swe_bench.project_task(evidence, mirrors(), commands))
+
+
+def sediment_rollouts(evidence):
+    return [row_of(result) for result in sediment.project_rollout(evidence)]
+
+
+def nemo_gym_rollouts(evidence, commands=NONE):
+    return [row_of(result) for result in nemo_gym.project_rollout(evidence, commands)]
 
 
 def rewarded(*outcomes, commits=(C1, C2), **values):
@@ -35,9 +53,9 @@ def test_the_instance_id_ends_in_the_first_commit_not_the_rewarded_one():
 
 
 def test_instance_ids_of_rollout_rows_count_segments():
-    rows = list(sediment.project_rollout(evidence_of("pass")))
+    rows = sediment_rollouts(evidence_of("pass"))
     assert [row.instance_id for row in rows] == ["acme-pass-seg0", "acme-pass-seg1"]
-    gym = list(nemo_gym.project_rollout(evidence_of("pass"), NONE))
+    gym = nemo_gym_rollouts(evidence_of("pass"))
     assert [row.metadata.instance_id for row in gym] == ["acme-pass-seg0", "acme-pass-seg1"]
 
 
@@ -50,17 +68,17 @@ def test_verifier_results_are_sorted_as_text():
 def test_tasks_carry_the_selected_commits_outcomes_and_rollouts_all():
     evidence = rewarded(outcome("s", C1, "failed"), outcome("s", C2))
     assert [result.commit_sha for result in sediment_task(evidence).verifier_results] == [C2]
-    swe_task = swe_bench.project_task(evidence, mirrors(), NONE)
+    swe_task = swe_bench_task(evidence)
     assert [result.commit_sha for result in swe_task.metadata.verifier_results] == [C2]
-    [row] = sediment.project_rollout(evidence)
-    [gym] = nemo_gym.project_rollout(evidence, NONE)
+    [row] = sediment_rollouts(evidence)
+    [gym] = nemo_gym_rollouts(evidence)
     assert [result.commit_sha for result in row.verifier_results] == [C1, C2]
     assert gym.metadata.verifier_results == row.verifier_results
 
 
 def test_ci_resolutions_hold_null_verdicts_too():
     evidence = rewarded(outcome("s", C1), outcome("s", C2, "cancelled"))
-    [row] = sediment.project_rollout(evidence)
+    [row] = sediment_rollouts(evidence)
     assert [found.verdict for found in row.ci_resolutions] == ["passed", None]
     assert row.ci_resolution.commit_sha == C1
 
@@ -73,8 +91,8 @@ def test_observation_ids_follow_the_commits_of_each_row():
     evidence = rewarded(
         outcome("s", C1, "failed"), outcome("s", C2), commits=[C1, C2, S], session_commit_observations=observations
     )
-    [row] = sediment.project_rollout(evidence)
-    [gym] = nemo_gym.project_rollout(evidence, NONE)
+    [row] = sediment_rollouts(evidence)
+    [gym] = nemo_gym_rollouts(evidence)
     assert sediment_task(evidence).session_commit_observation_ids == ("a", "b")
     assert gym.metadata.session_commit_observation_ids == ("a", "b")
     assert row.session_commit_observation_ids == ("a", "b", "c")  # S has no CI evidence
@@ -83,7 +101,7 @@ def test_observation_ids_follow_the_commits_of_each_row():
 def test_an_observation_on_a_commit_outside_the_rollout_never_appears():
     seen = make_observation(observation_id="a", commit_sha=C2)
     evidence = rewarded(outcome("s", C1), commits=[C1], session_commit_observations=(seen,))
-    [row] = sediment.project_rollout(evidence)
+    [row] = sediment_rollouts(evidence)
     assert row.session_commit_observation_ids == ()
 
 
@@ -123,13 +141,13 @@ REPOS = VerificationCommands({"acme/widget": "make", "acme/alpha": "old", "acme/
 )
 def test_nemo_gym_verification_falls_back_to_the_only_repo_of_the_evidence(rollout, command):
     evidence = make_evidence(rollout, resolver() if rollout in ROLLOUTS else None)
-    row = next(nemo_gym.project_rollout(evidence, REPOS))
+    row = nemo_gym_rollouts(evidence, REPOS)[0]
     found = row.metadata.verification
     assert (None if found is MISSING else found.verification_command) == command
 
 
 def test_reward_is_one_or_zero_or_absent():
-    rewards = {session: next(nemo_gym.project_rollout(evidence_of(session), NONE)).reward for session in SESSIONS}
+    rewards = {session: nemo_gym_rollouts(evidence_of(session))[0].reward for session in SESSIONS}
     assert rewards["pass"] == 1.0
     assert rewards["fail"] == 0.0
     assert rewards["noci"] is rewards["nocommit"] is MISSING
@@ -137,7 +155,7 @@ def test_reward_is_one_or_zero_or_absent():
 
 def test_nemo_gym_rewards_what_no_mirror_can_prove():
     for session in ("rootc", "degen", "nomirror", "absent"):
-        row = next(nemo_gym.project_rollout(evidence_of(session), NONE))
+        row = nemo_gym_rollouts(evidence_of(session))[0]
         assert (row.reward, row.metadata.reward_source) == (1.0, "resolved_ci_pass")
 
 
@@ -162,7 +180,7 @@ def test_a_flake_that_passed_last_is_a_pass_with_reliability_zero():
 )
 def test_both_task_targets_skip_alike(session, reason):
     assert sediment_task(evidence_of(session)).reason is reason
-    assert swe_bench.project_task(evidence_of(session), mirrors(), NONE).reason is reason
+    assert swe_bench_task(evidence_of(session)).reason is reason
 
 
 def test_swe_bench_refuses_a_failed_verdict_before_any_mirror_is_opened():
@@ -181,8 +199,8 @@ def test_a_segment_with_an_offence_is_skipped_and_its_siblings_keep_their_index(
     bad = (make_turn(tool_calls=(tool_call(arguments={"x": NAN}),)),)
     rollout = make_rollout(segments=(say(plain_message("user", "a")), bad, say(plain_message("user", "c"))))
     for results in (
-        list(sediment.project_rollout(make_evidence(rollout))),
-        list(nemo_gym.project_rollout(make_evidence(rollout), NONE)),
+        sediment_rollouts(make_evidence(rollout)),
+        nemo_gym_rollouts(make_evidence(rollout)),
     ):
         assert results[1].reason is RowSkip.NON_FINITE_NUMBER
         ids = [row.model_dump().get("metadata", row.model_dump())["segment_index"] for row in results[::2]]
@@ -193,17 +211,17 @@ def test_only_content_that_reaches_the_row_counts():
     turn = make_turn(new_messages=(plain_message("user", "ok", tool_call(arguments={"x": NAN})),))
     evidence = rewarded(outcome("s", C1, "failed", raw={"x": NAN}), outcome("s", C2), segments=((turn,),))
     assert sediment_task(evidence).problem_statement == "ok\n[non-text content omitted]"
-    assert [row.reason for row in sediment.project_rollout(evidence)] == [RowSkip.NON_FINITE_NUMBER]
+    assert [row.reason for row in sediment_rollouts(evidence)] == [RowSkip.NON_FINITE_NUMBER]
 
 
 def test_the_first_defect_in_field_order_names_the_reason():
     messages = (plain_message("user", f"bad {LONE}"),)
     evidence = rewarded(outcome("s", C1, raw={"v": NAN}), commits=[C1], segments=(say(*messages),))
     assert sediment_task(evidence).reason is RowSkip.UNREPRESENTABLE_UNICODE
-    assert [row.reason for row in sediment.project_rollout(evidence)] == [RowSkip.UNREPRESENTABLE_UNICODE]
+    assert [row.reason for row in sediment_rollouts(evidence)] == [RowSkip.UNREPRESENTABLE_UNICODE]
 
 
 def test_a_rollout_without_segments_gives_one_skip():
     evidence = make_evidence(make_rollout(segments=()))
-    assert [skip.reason for skip in sediment.project_rollout(evidence)] == [RolloutSkip.NO_SEGMENTS]
-    assert [skip.reason for skip in nemo_gym.project_rollout(evidence, NONE)] == [RolloutSkip.NO_SEGMENTS]
+    assert [skip.reason for skip in sediment_rollouts(evidence)] == [RolloutSkip.NO_SEGMENTS]
+    assert [skip.reason for skip in nemo_gym_rollouts(evidence)] == [RolloutSkip.NO_SEGMENTS]

@@ -2,7 +2,6 @@
 
 import pytest
 
-from sediment_assets.facts.json_values import encode_row
 from sediment_assets.targets import nemo_gym, sediment, swe_bench
 from sediment_assets.targets.row_check import RowError, validate_line
 from sediment_assets.targets.rows.nemo_gym import NemoGymRolloutRow
@@ -27,7 +26,7 @@ EVIDENCE = make_evidence(
         terminal_outcomes=(outcome("s", C1, captured_at="2026-01-02T03:04:05.123Z", raw={"k": [{}]}),),
     )
 )
-ROWS = [
+PROJECTED = [
     sediment.project_task(EVIDENCE, mirrors(), COMMANDS),
     next(sediment.project_rollout(EVIDENCE)),
     swe_bench.project_task(EVIDENCE, mirrors(), COMMANDS),
@@ -35,17 +34,21 @@ ROWS = [
     next(sediment.project_rollout(make_evidence(make_rollout()))),
     next(nemo_gym.project_rollout(make_evidence(make_rollout()), COMMANDS)),
 ]
-TASK_LINE = encode_row(ROWS[0].model_dump())
-GYM_LINE = encode_row(ROWS[3].model_dump())
+TASK_LINE, GYM_LINE = PROJECTED[0].line, PROJECTED[3].line
 
 
 def test_the_examples_are_rows_of_every_model():
-    assert {type(row) for row in ROWS} == {SedimentTaskRow, SedimentRolloutRow, SWEBenchTaskRow, NemoGymRolloutRow}
+    assert {type(projected.row) for projected in PROJECTED} == {
+        SedimentTaskRow,
+        SedimentRolloutRow,
+        SWEBenchTaskRow,
+        NemoGymRolloutRow,
+    }
 
 
-@pytest.mark.parametrize("row", ROWS)
-def test_a_published_line_reads_back_as_the_same_row(row):
-    assert validate_line(type(row), encode_row(row.model_dump())) == row
+@pytest.mark.parametrize("projected", PROJECTED)
+def test_a_published_line_reads_back_as_the_same_row(projected):
+    assert validate_line(type(projected.row), projected.line) == projected.row
 
 
 def changed(line, old, new):

@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from sediment_assets.facts.json_values import encode_row
 from sediment_assets.targets import nemo_gym, sediment, swe_bench
 from sediment_assets.targets.registry import TARGETS
 from sediment_assets.targets.rows import shared
@@ -81,9 +80,9 @@ PASS = make_rollout(
 NO_CI = make_rollout()
 
 
-def written(row):
+def written(projected):
     """The row as it reaches a file, keys in order."""
-    return json.loads(encode_row(row.model_dump()))
+    return json.loads(projected.line)
 
 
 def sediment_task(rollout):
@@ -278,7 +277,7 @@ def test_the_nemo_gym_example_of_the_contract():
 def test_captured_values_reach_the_file_unchanged():
     odd = {"z": 10**30, "a": -0.0, "n": [1e22, 1.0, None, {"\u2028": "\x7f é"}]}
     turn = make_turn(tool_calls=(tool_call(arguments=odd),))
-    line = encode_row(next(sediment.project_rollout(make_evidence(make_rollout(segments=((turn,),))))).model_dump())
+    line = next(sediment.project_rollout(make_evidence(make_rollout(segments=((turn,),))))).line
     spelled = r'{"z":1000000000000000000000000000000,"a":-0.0,"n":[1e+22,1.0,null,{"\u2028":"' + "\x7f é" + '"}]}'
     assert spelled.encode() in line
 
@@ -290,7 +289,7 @@ def test_values_as_deep_as_facts_allow_fit_into_every_row():
     turn = make_turn(new_messages=(plain_message("user", tool_call(arguments={"deep": deep})),))
     evidence = make_evidence(make_rollout(segments=((turn,),)))
     for row in (next(sediment.project_rollout(evidence)), next(nemo_gym.project_rollout(evidence, COMMANDS))):
-        assert b"[" * 1493 in encode_row(row.model_dump())
+        assert b"[" * 1493 in row.line
 
 
 @pytest.mark.parametrize("row_model", [spec.row_model for target in TARGETS.values() for spec in target.populations])
