@@ -12,7 +12,6 @@ from sediment_assets import __version__
 from sediment_assets.ci.policy import CI_POLICY
 from sediment_assets.derive.split import Split
 from sediment_assets.derive.tally import sorted_counts
-from sediment_assets.facts.json_values import encode_row
 from sediment_assets.mirrors.reader import MirrorStore
 from sediment_assets.publish.artifacts import row_file_name
 from sediment_assets.publish.generation import Generation, claimed_directory
@@ -140,7 +139,7 @@ def _stage_rows(
     try:
         for rollout in source.rollouts():
             for projected in projector.project(rollout, ci_of(rollout, source.resolver)):
-                rows.write(projected.population, projected.split, encode_row(projected.row.model_dump()))
+                rows.write(projected.population, projected.split, projected.line)
                 if isinstance(projected.row, SedimentTaskRow):
                     manifest.add(projected.row)
             if progress is not None:
