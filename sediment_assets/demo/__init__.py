@@ -1,1 +1,8 @@
-"""Deterministic demo evidence: Facts and mirrors of two made-up repositories over one week."""
+"""Deterministic demo evidence: Facts and mirrors of made-up repositories over one week.
+
+``plant_evidence`` writes it; ``cases.py`` lists what each Session is there to show, and so does docs/demo.md.
+"""
+
+from sediment_assets.demo.plant import DemoEvidence, PlantingError, plant_evidence
+
+__all__ = ["DemoEvidence", "PlantingError", "plant_evidence"]
