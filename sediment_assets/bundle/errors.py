@@ -24,6 +24,11 @@ class BundleError(SedimentError):
         """Return the same error with the place it was found at."""
         return BundleError(self.problem, path=self.path, file=file, line=line)
 
+    def inside(self, directory: object) -> "BundleError":
+        """Return the same error with the bundle's directory before the file."""
+        file = str(directory) if self.file is None else f"{directory}/{self.file}"
+        return self.at(file, self.line)
+
     def under(self, step: str | int) -> "BundleError":
         """Return the same error seen from one level further out: ``step`` is the key or position that led to it."""
         outer = f"[{step}]" if isinstance(step, int) else step

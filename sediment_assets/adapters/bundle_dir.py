@@ -1,0 +1,225 @@
+"""Derived bundles on disk: ``derive_bundle`` writes one, ``open_bundle`` reads one (bundle.md §7, §8).
+
+The one way in and out for the command line and the asset graph. Records and rules are ``bundle/``; files are
+``bundle_staging.py`` and ``bundle_files.py``.
+"""
+
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from sediment_assets.adapters.bundle_files import MemberLines, copy_member, read_manifest
+from sediment_assets.adapters.bundle_index import BundleIndex
+from sediment_assets.adapters.bundle_staging import StagedBundle, staged_bundle
+from sediment_assets.bundle.build import ROLLOUT_PREFIX, BundleBuild
+from sediment_assets.bundle.encoding import (
+    MANIFEST,
+    Population,
+    decode_line,
+    decode_manifest,
+    encode_line,
+    encode_manifest,
+)
+from sediment_assets.bundle.errors import BundleError
+from sediment_assets.bundle.limits import beyond_reference
+from sediment_assets.bundle.manifest import Manifest
+from sediment_assets.bundle.rollout_record import parse_rollout
+from sediment_assets.bundle.validate.files import Lines
+from sediment_assets.bundle.validate.index import Group
+from sediment_assets.bundle.validate.manifest import parse_manifest
+from sediment_assets.bundle.validate.rows import validate_rows
+from sediment_assets.derive.fact_reader import FactReader, SessionWindow
+from sediment_assets.derive.policy import DEFAULT_POLICY, DerivationPolicy
+from sediment_assets.mirrors.reader import MirrorStore
+from sediment_assets.publish.durable import reported
+from sediment_assets.repositories.resolver import RepositoryResolver
+from sediment_assets.rollouts.derivation import Derivation
+from sediment_assets.rollouts.models import Rollout
+from sediment_assets.rollouts.scope import WHOLE_ORGANIZATION, CohortScope
+
+Progress = Callable[[str, int], None]
+"""Told what is being worked on (``writing rollouts.jsonl``) and how many rows of it are done."""
+
+
+@dataclass(frozen=True, slots=True)
+class BundleSummary:
+    """A published bundle. ``warnings`` say in what it exceeds the reference implementation's limits."""
+
+    out: Path
+    manifest: Manifest
+    manifest_sha256: str
+    warnings: tuple[str, ...]
+
+
+def derive_bundle(
+    facts: FactReader,
+    mirrors: MirrorStore,
+    out: Path,
+    policy: DerivationPolicy = DEFAULT_POLICY,
+    *,
+    scope: CohortScope = WHOLE_ORGANIZATION,
+    window: SessionWindow | None = None,
+    progress: Progress | None = None,
+) -> BundleSummary:
+    """Derive Rollouts and publish them, with what they rest on, as one new bundle directory.
+
+    :param out: must not exist; its parent must.
+    :param scope: which Rollouts to keep; every other population stays whole.
+    :param window: derive only the Sessions that begin in it: one partition of the asset graph.
+    :raises DestinationError: before any work when ``out`` is taken, and again if it was taken meanwhile.
+    :raises SedimentError: when Facts or mirrors cannot be read, or the bundle cannot be written; nothing is published.
+    """
+    with staged_bundle(out) as staged:
+        build = BundleBuild(facts, Derivation(facts, mirrors, policy, scope=scope, window=window), scope)
+        written = {
+            population: staged.write(population, _encoded(build, population, progress)) for population in Population
+        }
+        manifest = build.manifest({population: file.member for population, file in written.items()})
+        data = encode_manifest(manifest.plain())
+        largest_session = _validate_staged(staged, manifest, progress)
+        warnings = beyond_reference(
+            manifest.files,
+            {population: file.longest_line for population, file in written.items()},
+            manifest_bytes=len(data),
+            session_bytes=largest_session,
+        )
+        staged.write_manifest(data)
+        staged.publish()
+    return BundleSummary(out, manifest, sha256(data).hexdigest(), tuple(warnings))
+
+
+def _encoded(build: BundleBuild, population: Population, progress: Progress | None) -> Iterator[bytes]:
+    return _counted(map(encode_line, build.records(population)), f"writing {population.file}", progress)
+
+
+def _counted(lines: Iterator[bytes], action: str, progress: Progress | None) -> Iterator[bytes]:
+    for done, line in enumerate(lines, 1):
+        yield line
+        if progress is not None:
+            progress(action, done)
+
+
+def _validate_staged(staged: StagedBundle, manifest: Manifest, progress: Progress | None) -> int:
+    """Validate what was staged as a reader will (bundle.md §7, step 2); return the bytes of the largest Session."""
+    with BundleIndex(staged.directory / _INDEX) as index:
+        validate_rows(manifest, _watched(MemberLines(staged.directory), progress), index)
+        return index.largest_session()
+
+
+_INDEX: Final = ".index"
+"""Name of the index beside the files that are validated; gone before anything is published."""
+
+
+def _watched(lines: MemberLines, progress: Progress | None) -> Lines:
+    return lambda population: _counted(lines(population), f"checking {population.file}", progress)
+
+
+class Bundle:
+    """A validated bundle; a ``RolloutSource``. Usable inside the block of ``open_bundle``."""
+
+    bundle_digest: str
+    """Lower-case hex SHA-256 of ``manifest.json``."""
+
+    def __init__(
+        self,
+        manifest: Manifest,
+        bundle_digest: str,
+        resolver: RepositoryResolver,
+        lines: MemberLines,
+        index: BundleIndex,
+    ) -> None:
+        self.manifest = manifest
+        self.bundle_digest = bundle_digest
+        self.resolver = resolver
+        self._lines = lines
+        self._index = index
+
+    @property
+    def org_id(self) -> str:
+        """The organization."""
+        return self.manifest.org_id
+
+    @property
+    def policy(self) -> DerivationPolicy:
+        """The derivation policy."""
+        return self.manifest.policy
+
+    @property
+    def as_of(self) -> datetime | None:
+        """Latest capture instant of the evidence, None without any."""
+        return self.manifest.as_of
+
+    @property
+    def quarantine_revision(self) -> int:
+        """The organization's quarantine revision in the run's snapshot."""
+        return self.manifest.quarantine_revision
+
+    @property
+    def mirror_revisions(self) -> Mapping[str, Mapping[str, str]]:
+        """The refs of every mirror that was there."""
+        return self.manifest.mirror_revisions
+
+    @property
+    def skipped(self) -> Counter[str]:
+        """The run's ``rollout`` counters, without that prefix."""
+        return Counter(
+            {
+                key.removeprefix(ROLLOUT_PREFIX): count
+                for key, count in self.manifest.skipped.items()
+                if key.startswith(ROLLOUT_PREFIX)
+            }
+        )
+
+    @property
+    def fragmented(self) -> Counter[str]:
+        """Segment boundaries of the run by reason."""
+        return Counter(self.manifest.fragmented)
+
+    def rollouts(self) -> Iterator[Rollout]:
+        """Yield the Rollouts by session_id, equal ones in the order of their lines."""
+        numbers = (int(number) for _, group in self._index.groups(Group.ROLLOUT_LINE) for number in group)
+        for line in self._lines.rollout_lines(numbers):
+            yield parse_rollout(decode_line(line))
+
+
+@contextmanager
+def open_bundle(directory: Path, *, progress: Progress | None = None) -> Iterator[Bundle]:
+    """Copy a bundle into private temporary storage, validate all of it, and give its Rollouts for the block.
+
+    ``TMPDIR`` says where; the copy takes about twice the bundle's size.
+
+    :raises BundleError: for the first broken rule: ``<directory>/<file> line <N>: <path>: expected …, got …``.
+    :raises PublishError: when the private storage cannot be written.
+    """
+    with _private_directory() as private, BundleIndex(private / _INDEX) as index:
+        try:
+            data = read_manifest(directory)
+            manifest = _parsed_manifest(data)
+            for population, declared in manifest.files.items():
+                copy_member(directory, population, declared, private)
+            lines = MemberLines(private)
+            resolver = validate_rows(manifest, _watched(lines, progress), index)
+        except BundleError as error:
+            raise error.inside(directory) from None
+        yield Bundle(manifest, sha256(data).hexdigest(), resolver, lines, index)
+
+
+@contextmanager
+def _private_directory() -> Iterator[Path]:
+    with reported(Path(tempfile.gettempdir()), "create a private directory in"):
+        directory = tempfile.TemporaryDirectory(prefix="sediment-bundle-", ignore_cleanup_errors=True)
+    with directory as path:
+        yield Path(path)
+
+
+def _parsed_manifest(data: bytes) -> Manifest:
+    try:
+        return parse_manifest(decode_manifest(data))
+    except BundleError as error:
+        raise error.at(MANIFEST) from None

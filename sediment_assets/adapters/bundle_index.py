@@ -1,0 +1,152 @@
+"""The memory of a bundle validation, kept in a private SQLite file (``bundle/validate/index.py``).
+
+Bounded memory: keys and calls are on disk, and one Session at a time comes back. Not durable on purpose: the file is
+worthless once its process has ended.
+"""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, Final, Self
+
+from sediment_assets.bundle.validate.index import Group, Known
+from sediment_assets.derive.fact_reader import StoredCall
+from sediment_assets.publish.durable import PublishError, create_file, reported
+
+_SCHEMA: Final = """
+PRAGMA page_size = 16384;
+PRAGMA journal_mode = OFF;
+PRAGMA synchronous = OFF;
+PRAGMA locking_mode = EXCLUSIVE;
+PRAGMA cache_size = -32768;
+CREATE TABLE known (kind TEXT, key TEXT, content TEXT, PRIMARY KEY (kind, key)) WITHOUT ROWID;
+CREATE TABLE grouped (position INTEGER PRIMARY KEY, kind TEXT, key TEXT, content TEXT);
+CREATE INDEX grouped_by_key ON grouped (kind, key, position);
+CREATE TABLE calls (
+    id TEXT PRIMARY KEY, session_id TEXT, user_id TEXT, model_call_id TEXT, observed_at INTEGER,
+    line INTEGER, size INTEGER, input TEXT, output TEXT
+);
+CREATE INDEX calls_by_session ON calls (session_id, observed_at, id, size);
+"""
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+
+
+class BundleIndex:
+    """Implements ``RowIndex``. The file is new and private; ``close`` removes it.
+
+    Every method raises PublishError when the file cannot be written, as on a full disk.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        with reported(path, "create"):
+            create_file(path).close()  # private before SQLite opens it
+        # Never committed: without a journal a transaction costs nothing, and the file ends with its process anyway.
+        self._database = sqlite3.connect(path)
+        with self._reported():
+            self._database.executescript(_SCHEMA)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Forget everything."""
+        self._database.close()
+        self._path.unlink(missing_ok=True)
+
+    def remember(self, kind: Known, key: str, content: str) -> str | None:
+        """See ``RowIndex``."""
+        added = self._write("INSERT OR IGNORE INTO known VALUES (?, ?, ?)", kind.value, key, content)
+        return None if added else self.recall(kind, key)
+
+    def recall(self, kind: Known, key: str) -> str | None:
+        """See ``RowIndex``."""
+        row = self._first("SELECT content FROM known WHERE kind = ? AND key = ?", kind.value, key)
+        return None if row is None else str(row[0])
+
+    def gather(self, kind: Group, key: str, content: str) -> None:
+        """See ``RowIndex``."""
+        self._write("INSERT INTO grouped (kind, key, content) VALUES (?, ?, ?)", kind.value, key, content)
+
+    def group(self, kind: Group, key: str) -> Sequence[str]:
+        """See ``RowIndex``."""
+        query = "SELECT content FROM grouped WHERE kind = ? AND key = ? ORDER BY position"
+        return [str(content) for (content,) in self._rows(query, kind.value, key)]
+
+    def groups(self, kind: Group) -> Iterator[tuple[str, Sequence[str]]]:
+        """See ``RowIndex``."""
+        rows = self._rows("SELECT key, content FROM grouped WHERE kind = ? ORDER BY key, position", kind.value)
+        for key, members in groupby(rows, key=itemgetter(0)):
+            yield key, [str(content) for _, content in members]
+
+    def add_call(self, call: StoredCall, line: int) -> bool:
+        """See ``RowIndex``."""
+        return self._write(
+            "INSERT OR IGNORE INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            call.inference_call_id,
+            call.session_id,
+            call.user_id,
+            call.model_call_id,
+            (call.observed_at - _EPOCH) // _MICROSECOND,
+            line,
+            len(call.input_text) + len(call.output_text),
+            call.input_text,
+            call.output_text,
+        )
+
+    def has_call(self, inference_call_id: str) -> bool:
+        """See ``RowIndex``."""
+        return self._first("SELECT 1 FROM calls WHERE id = ?", inference_call_id) is not None
+
+    def session_calls(self, session_id: str) -> Sequence[StoredCall]:
+        """See ``RowIndex``."""
+        rows = self._rows(
+            "SELECT id, session_id, user_id, model_call_id, observed_at, input, output FROM calls "
+            "WHERE session_id = ? ORDER BY observed_at, id",
+            session_id,
+        )
+        return [
+            StoredCall(call_id, session, user_id, model_call_id, _EPOCH + observed * _MICROSECOND, given, made)
+            for call_id, session, user_id, model_call_id, observed, given, made in rows
+        ]
+
+    def unreferenced_call(self) -> tuple[str, int] | None:
+        """See ``RowIndex``."""
+        row = self._first(
+            "SELECT id, line FROM calls "
+            "WHERE NOT EXISTS (SELECT 1 FROM known WHERE kind = ? AND key = calls.id) ORDER BY line LIMIT 1",
+            Known.REFERENCE.value,
+        )
+        return None if row is None else (str(row[0]), int(row[1]))
+
+    def largest_session(self) -> int:
+        """Return the bytes of the messages of the largest Session, 0 without any."""
+        row = self._first("SELECT sum(size) AS bytes FROM calls GROUP BY session_id ORDER BY bytes DESC LIMIT 1")
+        return 0 if row is None else int(row[0])
+
+    def _write(self, statement: str, *values: object) -> bool:
+        """Run an insert; return whether a row was added."""
+        with self._reported():
+            return self._database.execute(statement, values).rowcount == 1
+
+    def _first(self, query: str, *values: object) -> tuple[Any, ...] | None:
+        return next(self._rows(query, *values), None)
+
+    def _rows(self, query: str, *values: object) -> Iterator[tuple[Any, ...]]:
+        with self._reported():
+            yield from self._database.execute(query, values)
+
+    @contextmanager
+    def _reported(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise PublishError(f"{self._path}: cannot keep the index of a bundle: {error}") from None
