@@ -6,15 +6,17 @@ from sediment_assets.targets.verification_commands import VerificationCommands, 
 
 
 def read_verification_commands(path: Path | None) -> VerificationCommands:
-    """Read the commands file. Never raises: what cannot be used gives a warning and no commands."""
+    """Read the commands file. Never raises: what cannot be used gives a warning and no commands.
+
+    No path, and a path without a file, both mean that no command is configured.
+    """
     if path is None:
         return VerificationCommands()
     try:
         content = path.read_bytes()
     except FileNotFoundError:
-        return VerificationCommands(warnings=(f"verifier_commands_file_missing: {path}: no such file",))
+        return VerificationCommands()
     except OSError as error:
-        return VerificationCommands(
-            warnings=(f"verifier_commands_file_unreadable: {path}: {error.strerror}; no command is used",)
-        )
+        problem = f"{path}: cannot be read: {error.strerror or error}; no command is used"
+        return VerificationCommands(warnings=(problem,), usable=False)
     return parse_verification_commands(content)

@@ -3,38 +3,60 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sediment_assets.cli.output import counting, say, warn
+from sediment_assets.cli.output import counting, note, say, say_done, warn
 from sediment_assets.errors import SedimentError
 
 if TYPE_CHECKING:
     from sediment_assets.adapters.settings import Settings
-    from sediment_assets.publish.export import ExportSettings, ExportSummary
+    from sediment_assets.publish.export import ExportSettings
+    from sediment_assets.publish.summary import ExportSummary
+    from sediment_assets.rollouts.source import RolloutSource
     from sediment_assets.targets.registry import Target
 
 TARGETS = ("sediment", "swe-bench", "nemo-gym")
-PROFILES = {"swe-bench-tasks-v1": "swe-bench", "nemo-gym-rollouts-v1": "nemo-gym"}
-MANIFEST_NOTE = "experimental manifest: no known consumer reads it yet"
+"""Names of the targets, spelled again because the registry imports too much for ``--help``; a test compares."""
 
-DESCRIPTION = """\
-Turn captured evidence into training rows for one target. Rows appear only when all of them are ready; what gives no
-row is counted under a closed reason and printed.
+PROFILES = {
+    "swe-bench-tasks-v1": ("swe-bench", "swebench 5.0.1 and datasets 5.0.1"),
+    "nemo-gym-rollouts-v1": ("nemo-gym", "nemo-gym 0.2.1 and openai 2.6.1"),
+}
+"""Consumer profiles: their target and pinned packages (cli.md §5). None is part of this program."""
+
+DESCRIPTION = """
+Turn captured evidence into training rows for one target. All files appear together, in a directory of their own, or not
+at all; what gives no row is counted under a closed reason and printed.
+
+  sediment    tasks and rollouts with all evidence, and environment.yaml
+  swe-bench   tasks in the field names of SWE-bench, passed commits only
+  nemo-gym    rollouts in the field names of NeMo Gym; needs no Reference patch
 """
-EPILOG = """\
-settings (environment, or .env in the current directory):
-  SEDIMENT_ORG_ID                  the organization to export
-  SEDIMENT_DATABASE_URL            sqlite:///PATH (four slashes for an absolute path)
-                                   or postgresql://USER@HOST/DATABASE
-  SEDIMENT_MIRROR_PATH             base directory of the bare Git mirrors
-  SEDIMENT_VERIFIER_COMMANDS_FILE  TOML: [repos."owner/name"] verification_command
-  SEDIMENT_OPENENV_IMAGE, SEDIMENT_OPENENV_PACKAGE,
-  SEDIMENT_NEMO_GYM_RESOURCES_SERVER, SEDIMENT_NEMO_GYM_CONFIG
-                                   runtime references of environment.yaml
+EPILOG = """
+settings (environment, or .env in the current directory; names in any case):
+  SEDIMENT_ORG_ID                     the organization to export
+  SEDIMENT_DATABASE_URL               the Fact store: sqlite:///PATH
+                                      or postgresql://USER@HOST/DATABASE
+  SEDIMENT_MIRROR_PATH                base directory of the bare Git mirrors
+  SEDIMENT_VERIFIER_COMMANDS_FILE     TOML: [repos."owner/name"]
+                                      verification_command = "make test"
+  SEDIMENT_OPENENV_IMAGE              for environment.yaml: the image,
+  SEDIMENT_OPENENV_PACKAGE            or else the package, to run tasks in
+  SEDIMENT_NEMO_GYM_RESOURCES_SERVER  for environment.yaml
+  SEDIMENT_NEMO_GYM_CONFIG            for environment.yaml
+  With --from, organization and database are not used, and SEDIMENT_MIRROR_PATH
+  is taken from the environment only, never from .env.
 
-example:
-  sediment export rlvr --target swe-bench --out rows/swe-bench
+examples:
+  sediment export rlvr --target sediment --out rows/sediment
+  sediment export rlvr --target nemo-gym --from bundle --out rows/nemo-gym
+
+where to go next:
+  Each export needs a fresh directory: OUT is claimed for its target, and what
+  is in it is never replaced. OUT/.sediment-generation.json is written last;
+  while it is missing, the files must not be read.
 """
 
 
@@ -44,77 +66,119 @@ class ExportError(SedimentError):
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add ``export`` and its formats; the parsed arguments carry the function to call as ``run``."""
-    export = subparsers.add_parser("export", help="export training rows", description="Export training rows.")
+    export = subparsers.add_parser(
+        "export", help="export training rows", description="Export training rows in one of these formats."
+    )
     formats = export.add_subparsers(title="formats", metavar="FORMAT", dest="format", required=True)
     rlvr = formats.add_parser(
         "rlvr",
         help="rows for reinforcement learning from verifiable rewards",
         description=DESCRIPTION,
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    rlvr.add_argument("--out", required=True, help="output directory; created; each export needs a fresh one")
-    rlvr.add_argument("--target", required=True, choices=TARGETS, help="the consumer's format")
-    rlvr.add_argument("--from", dest="bundle", metavar="DIR", default="", help="a derived bundle, instead of deriving")
-    rlvr.add_argument("--profile", choices=tuple(PROFILES), help="write the consumer's native view of the rows")
+    rlvr.add_argument(
+        "--out", required=True, type=_directory, help="output directory, created with its parents; must be fresh"
+    )
+    rlvr.add_argument("--target", required=True, choices=TARGETS, help="the consumer's format; there is no default")
+    rlvr.add_argument(
+        "--from", dest="bundle", metavar="DIR", default="", help="a derived bundle; without it, derive from the Facts"
+    )
+    rlvr.add_argument(
+        "--profile",
+        metavar="NAME",
+        choices=tuple(PROFILES),
+        help=f"write a consumer's native view of the rows instead: {' or '.join(PROFILES)}",
+    )
     rlvr.add_argument("--consumer-config", metavar="FILE", help="JSON settings of the profile")
     rlvr.set_defaults(run=run)
 
 
-def run(args: argparse.Namespace) -> int:
-    """Export; the checks come in the order of cli.md §4.1.
+def _directory(text: str) -> Path:
+    if not text:
+        raise argparse.ArgumentTypeError("expected a directory, got an empty string")
+    return Path(text)
 
-    :raises SedimentError: whatever stands in the way.
-    """
+
+def run(args: argparse.Namespace) -> int:
+    """Export; the checks come in the order of cli.md §4.1. Raises SedimentError."""
     from sediment_assets.adapters.settings import Settings
-    from sediment_assets.adapters.verification_file import read_verification_commands
-    from sediment_assets.publish.export import ExportSettings
     from sediment_assets.targets.registry import parse_target
 
     settings = Settings.load()
-    _refuse_profile(args)
-    export = ExportSettings(read_verification_commands(settings.verifier_commands_file()), settings.runtime())
-    out = Path(args.out)
     target = parse_target(args.target)
-    if args.bundle:
-        summary = _export_bundle(Path(args.bundle), settings, out, target, export)
-    else:
-        summary = _export_directly(settings, out, target, export)
-    _print(summary, out)
+    summary = _from_bundle(args, settings, target) if args.bundle else _from_facts(args, settings, target)
+    _print(summary, args.out)
     return 0
 
 
+def _from_facts(args: argparse.Namespace, settings: Settings, target: Target) -> ExportSummary:
+    from sediment_assets.adapters.evidence import open_evidence
+    from sediment_assets.publish.claim import refuse_directory
+    from sediment_assets.publish.export import export_rlvr
+    from sediment_assets.publish.summary import ExportWarning, WarningEvent
+    from sediment_assets.rollouts.derivation import Derivation
+
+    organization = settings.organization()
+    _refuse_profile(args)
+    mirror_path = settings.mirror_path()
+    # A look before the work; export_rlvr takes the claim and decides.
+    refuse_directory(args.out, target)
+    with (
+        open_evidence(organization.org_id, organization.database_url, mirror_path) as evidence,
+        counting("Rollouts") as progress,
+    ):
+        source = Derivation(evidence.facts, evidence.mirrors)
+        operator = _operator_settings(settings)
+        summary = export_rlvr(source, evidence.mirrors, args.out, target=target, settings=operator, progress=progress)
+    for text in evidence.mirrors.warnings:
+        warn(ExportWarning(WarningEvent.MIRROR_DIRECTORY_IGNORED, text))
+    return summary
+
+
+def _from_bundle(args: argparse.Namespace, settings: Settings, target: Target) -> ExportSummary:
+    from sediment_assets.adapters.git_mirror_store import GitMirrorStore
+    from sediment_assets.publish.export import export_rlvr
+    from sediment_assets.targets.registry import TARGETS as SPECS
+
+    _refuse_profile(args)
+    with open_bundle(Path(args.bundle)) as source:
+        needs_mirrors = SPECS[target].needs_mirrors
+        store = GitMirrorStore(settings.mirror_path_from_environment()) if needs_mirrors else nullcontext()
+        with store as mirrors, counting("Rollouts") as progress:
+            operator = _operator_settings(settings)
+            return export_rlvr(source, mirrors, args.out, target=target, settings=operator, progress=progress)
+
+
+def open_bundle(directory: Path) -> AbstractContextManager[RolloutSource]:
+    """Open and completely validate a derived bundle."""
+    raise ExportError(
+        f"--from {directory}: reading bundles is not part of this version; leave --from out to derive from the Facts"
+    )
+
+
 def _refuse_profile(args: argparse.Namespace) -> None:
+    """Step 3 of cli.md §4.1; a profile always fails here, like a missing package (cli.md §5)."""
     if args.profile is None:
         if args.consumer_config is not None:
-            raise ExportError("--consumer-config: expected together with --profile, which it configures")
+            raise ExportError("--consumer-config: expected together with --profile, which it configures, got it alone")
         return
-    consumer = PROFILES[args.profile]
+    consumer, packages = PROFILES[args.profile]
     if consumer != args.target:
-        raise ExportError(f"--profile {args.profile}: writes target {consumer}, not {args.target}; change --target")
+        raise ExportError(f"--profile {args.profile}: expected --target {consumer}, got --target {args.target}")
     raise ExportError(
-        f"--profile {args.profile}: needs the consumer's own packages, which this installation does not have; "
+        f"--profile {args.profile}: expected {packages} with their adapter, which this installation does not have; "
         "leave --profile out to write the canonical rows"
     )
 
 
-def _export_directly(settings: Settings, out: Path, target: Target, export: ExportSettings) -> ExportSummary:
-    from sediment_assets.adapters.evidence import open_evidence
-    from sediment_assets.adapters.fact_store.location import parse_location
-    from sediment_assets.publish.export import export_rlvr
-    from sediment_assets.rollouts.derivation import Derivation
+def _operator_settings(settings: Settings) -> ExportSettings:
+    from sediment_assets.adapters.verification_file import read_verification_commands
+    from sediment_assets.publish.export import ExportSettings
 
-    where = settings.evidence()
-    parse_location(where.database_url)
-    with open_evidence(where.org_id, where.database_url, where.mirror_path) as evidence, counting("Rollouts") as show:
-        derivation = Derivation(evidence.facts, evidence.mirrors)
-        return export_rlvr(derivation, evidence.mirrors, out, target=target, settings=export, progress=show)
-
-
-def _export_bundle(
-    bundle: Path, settings: Settings, out: Path, target: Target, export: ExportSettings
-) -> ExportSummary:
-    raise ExportError(f"--from {bundle}: exporting from a bundle is not available; leave --from out to derive directly")
+    path = settings.verifier_commands_file()
+    if path is not None and not path.exists():
+        note(f"{path}: no such file, so no verification command is configured")
+    return ExportSettings(read_verification_commands(path), settings.runtime())
 
 
 def _print(summary: ExportSummary, out: Path) -> None:
@@ -123,12 +187,12 @@ def _print(summary: ExportSummary, out: Path) -> None:
     for skip in summary.explained:
         warn(f"{skip.reason}: Session {skip.session_id!r}: {skip.detail}")
     say(f"rollouts derived: {summary.rollouts}")
-    say(f"task rows: {summary.task_rows}  skipped: {summary.task_skipped}")
-    say(f"rollout rows: {summary.rollout_rows}  skipped: {summary.rollout_skipped}")
-    say(f"fragmented: {summary.fragmented}")
-    for name, rows in summary.written.items():
-        say(f"wrote {out / name} ({rows} rows)")
+    say(f"task rows: {summary.task_rows}  skipped: {dict(summary.task_skipped)}")
+    say(f"rollout rows: {summary.rollout_rows}  skipped: {dict(summary.rollout_skipped)}")
+    say(f"fragmented: {dict(summary.fragmented)}")
+    for path, rows in summary.written.items():
+        say_done(f"wrote {path} ({rows} rows)")
     if summary.environment_manifest is not None:
-        say(f"wrote {out / summary.environment_manifest} ({MANIFEST_NOTE})")
+        say_done(f"wrote {summary.environment_manifest} (experimental manifest: no consumer is known to read it)")
     if not summary.written:
         say(f"nothing written: no Rollout gave a row; existing files in {out} are left alone")

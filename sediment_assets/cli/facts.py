@@ -6,12 +6,9 @@ Parsing and printing only; the work is ``adapters/fact_store``, imported when a 
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
-
-from sediment_assets.errors import SedimentError
 
 if TYPE_CHECKING:
     from sediment_assets.adapters.fact_store.counts import OrganizationCount, StoreCount
@@ -127,7 +124,6 @@ class _ProgressLine:
 
 
 def _database_url() -> str:
-    url = os.environ.get("SEDIMENT_DATABASE_URL", "").rstrip("\r\n")
-    if not url:
-        raise SedimentError("SEDIMENT_DATABASE_URL: expected sqlite:///PATH or postgresql://…, got nothing")
-    return url
+    from sediment_assets.adapters.settings import Settings
+
+    return Settings.load().database_url()

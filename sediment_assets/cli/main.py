@@ -1,51 +1,60 @@
 """The ``sediment`` command: assembles the parsers, runs one command, maps failures to exit codes (cli.md §1).
 
-Exit codes: 0 success, also when nothing was written; 1 a reported error; 2 a usage error; 130 interrupted. Commands
-import what they need when they run, so that ``--help`` starts at once.
+Exit codes: 0 success, also when nothing was written; 1 a reported error, or a bug with its traceback; 2 a usage error;
+130 interrupted, 143 terminated. Commands import what they need when they run, so that ``--help`` starts at once.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TextIO
 
 from sediment_assets import __version__
 from sediment_assets.cli import export, facts
-from sediment_assets.cli.output import fail
+from sediment_assets.cli.output import fail, printable
+from sediment_assets.cli.parser import CommandParser
 from sediment_assets.errors import SedimentError
 
 COMMANDS = (facts, export)
 """Modules with ``add_parser``, in the order in which help lists them."""
 
-DESCRIPTION = """\
-Captured coding-agent evidence to training data for reinforcement learning from
-verifiable rewards. Nothing is ever run or invented: what cannot be proven gives
-no row and is counted.
+DESCRIPTION = """
+Captured coding-agent evidence to training data for reinforcement learning from verifiable rewards. Nothing is ever
+run or invented: what cannot be proven gives no row and is counted under a closed reason.
 """
-EPILOG = """\
-first steps:
+EPILOG = """
+examples:
   export SEDIMENT_ORG_ID=acme SEDIMENT_MIRROR_PATH=mirrors
   export SEDIMENT_DATABASE_URL=sqlite:///facts.db
-  sediment facts import facts/            canonical Fact JSONL into the store
-  sediment facts                          what the store holds
-  sediment export rlvr --target sediment --out rows/sediment
+  sediment facts import facts/      canonical Fact JSONL into the store
+  sediment facts                    what the store holds
+  sediment export rlvr --target swe-bench --out rows/swe-bench
 
-Each command has its own --help.
+settings (environment, or .env in the current directory; names in any case):
+  SEDIMENT_ORG_ID           the organization
+  SEDIMENT_DATABASE_URL     the Fact store: sqlite:///PATH (four slashes for an
+                            absolute path) or postgresql://USER@HOST/DATABASE
+  SEDIMENT_MIRROR_PATH      base directory of the bare Git mirrors
+  More of them: sediment export rlvr --help
+
+where to go next:
+  sediment COMMAND --help   each command explains itself with examples
+  make demo                 the whole way on demo evidence, from a clone
+  make ui                   the same as a graph of assets in Dagster
 """
 
 
 def build_parser() -> argparse.ArgumentParser:
     """Assemble the parser of every command."""
-    parser = argparse.ArgumentParser(
-        prog="sediment",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = CommandParser(prog="sediment", description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("--version", action="version", version=f"sediment {__version__}")
-    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command")
+    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
     for command in COMMANDS:
         command.add_parser(subparsers)
     return parser
@@ -53,26 +62,68 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    os.environ["COLUMNS"] = "80"  # help wraps at 80 columns whatever the terminal (cli.md §1)
-    parser = build_parser()
-    args = parser.parse_args(arguments)
-    if args.command is None:
-        parser.print_help(sys.stderr)
-        return 2
+    for stream in (sys.stdout, sys.stderr):
+        _never_fail_to_encode(stream)
+    try:
+        try:
+            with _signals_end_the_command():
+                return _run(arguments)
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read our output went away; what was to be written on disk is complete. The interpreter flushes once
+        # more at its end, which must not complain either.
+        _discard_output()
+        return 1
+    except KeyboardInterrupt:
+        fail("interrupted; nothing was left half-written")
+        return 130
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    args = build_parser().parse_args(arguments)
     try:
         code: int = args.run(args)
-        sys.stdout.flush()
     except SedimentError as error:
         fail(str(error))
         return 1
-    except KeyboardInterrupt:
-        fail("interrupted; nothing was published")
-        return 130
-    except BrokenPipeError:
-        # The reader of our output went away; what was to be written on disk is complete.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (BrokenPipeError, KeyboardInterrupt):
+        raise
+    except Exception:
+        # A bug. Its traceback may quote captured text, which must not steer the terminal.
+        sys.stderr.write(printable(traceback.format_exc()))
         return 1
     return code
+
+
+@contextmanager
+def _signals_end_the_command() -> Iterator[None]:
+    """Let a termination signal unwind the command, so that its staging and locks are cleaned up."""
+
+    def end(number: int, _frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    handled = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is signal.SIG_DFL]
+    for number in handled:
+        signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number in handled:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _never_fail_to_encode(stream: TextIO) -> None:
+    """Escape what a stream's encoding lacks, instead of failing after the work is done."""
+    reconfigure = getattr(stream, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="backslashreplace")
+
+
+def _discard_output() -> None:
+    sink = os.open(os.devnull, os.O_WRONLY)
+    for descriptor in (1, 2):
+        os.dup2(sink, descriptor)
 
 
 if __name__ == "__main__":

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from typing import TextIO
 
 
-def is_styled(stream: object) -> bool:
+def is_styled(stream: TextIO) -> bool:
     """Whether a stream is a terminal that wants more than plain text."""
-    isatty = getattr(stream, "isatty", None)
-    return bool(isatty and isatty()) and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+    return stream.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
 
 
 def printable(text: str) -> str:
-    """Show control characters and lone surrogates as escapes: captured text never steers a terminal."""
+    """Show control characters, bidirectional overrides and lone surrogates as escapes; line feeds stay."""
     return "".join(
         character if character.isprintable() or character == "\n" else ascii(character)[1:-1] for character in text
     )
@@ -30,20 +26,32 @@ def say(text: str) -> None:
     print(printable(text))
 
 
-def warn(text: str) -> None:
+def say_done(text: str) -> None:
+    """Print one line about something that now exists."""
+    mark = "\x1b[32m✓\x1b[0m " if is_styled(sys.stdout) else ""
+    print(f"{mark}{printable(text)}")
+
+
+def warn(text: object) -> None:
     """Print one warning; its first word is the event's name."""
-    print(printable(text), file=sys.stderr)
+    print(printable(str(text)), file=sys.stderr)
+
+
+def note(text: str) -> None:
+    """Tell a person at a terminal something that is no warning; nothing when piped."""
+    if is_styled(sys.stderr):
+        print(f"\x1b[2m{printable(text)}\x1b[0m", file=sys.stderr)
 
 
 def fail(text: str) -> None:
     """Print one error."""
-    message = f"error: {printable(text)}"
-    print(f"\x1b[31m✗\x1b[0m {message}" if is_styled(sys.stderr) else message, file=sys.stderr)
+    mark = "\x1b[31m✗\x1b[0m " if is_styled(sys.stderr) else ""
+    print(f"{mark}error: {printable(text)}", file=sys.stderr)
 
 
 @contextmanager
 def counting(label: str) -> Iterator[Callable[[object], None] | None]:
-    """Show a running count on a terminal's standard error while the block works; None when there is none."""
+    """Show a running count on a terminal's standard error while the block works; give None when there is none."""
     if not is_styled(sys.stderr):
         yield None
         return

@@ -1,0 +1,60 @@
+"""The argument parser of every command: help at 80 columns, full listings for a wrong command (cli.md §1)."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import textwrap
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+HELP_COLUMNS = 80
+
+
+class _HelpFormatter(argparse.HelpFormatter):
+    """Wraps at 80 columns whatever the terminal; leaves indented paragraphs (examples, tables) as they are."""
+
+    def __init__(self, prog: str, **options: Any) -> None:
+        super().__init__(prog, **({"width": HELP_COLUMNS - 2} | options))
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        paragraphs = textwrap.dedent(text).strip("\n").split("\n\n")
+        return "\n\n".join(self._fill_paragraph(paragraph, width, indent) for paragraph in paragraphs)
+
+    def _fill_paragraph(self, paragraph: str, width: int, indent: str) -> str:
+        if any(line.startswith(" ") for line in paragraph.splitlines()):
+            return textwrap.indent(paragraph, indent)
+        return textwrap.fill(paragraph, width, initial_indent=indent, subsequent_indent=indent)
+
+
+class CommandParser(argparse.ArgumentParser):
+    """A parser whose subcommands are of its kind. A usage error exits 2 on standard error.
+
+    A parser that has subcommands answers an error with its full help, so that whoever mistyped a command sees them all.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**({"formatter_class": _HelpFormatter} | options))
+        self._lists_commands = False
+
+    def add_subparsers(self, **options: Any) -> argparse._SubParsersAction[Any]:
+        """Add subcommands, as argparse does."""
+        self._lists_commands = True
+        return super().add_subparsers(**options)
+
+    def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]  # its overloads
+        """Parse; the parser that meets an unknown argument refuses it, so that its usage is shown, not the root's."""
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return found, unknown
+
+    def error(self, message: str) -> NoReturn:
+        """Print the usage, or all commands, then the error; exit 2."""
+        from sediment_assets.cli.output import printable
+
+        if self._lists_commands:
+            self.print_help(sys.stderr)
+        else:
+            self.print_usage(sys.stderr)
+        self.exit(2, f"{self.prog}: error: {printable(message)}\n")
