@@ -6,7 +6,7 @@ writes. Which mirrors exist is ``git_mirror_store.py``.
 """
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from hashlib import sha1, sha256
@@ -85,13 +85,13 @@ class GitMirror:
 
     @cached_property
     def _prover(self) -> PatchProver:
-        return PatchProver(self._git, self._blob, self._digits)
+        return PatchProver(self._git, self._blobs, self._digits)
 
-    def _blob(self, oid: str) -> bytes:
-        return self._objects.content(oid, "blob")
+    def _blobs(self, oids: Sequence[str]) -> list[bytes]:
+        return self._objects.contents(oids, "blob")
 
-    def _tree(self, oid: str) -> bytes:
-        return self._objects.content(oid, "tree")
+    def _trees(self, oids: Sequence[str]) -> list[bytes]:
+        return self._objects.contents(oids, "tree")
 
     def refs(self) -> dict[str, str]:
         """See ``MirrorReader``. Annotated tags give the id of the tag object (mirrors.md §4)."""
@@ -130,7 +130,9 @@ class GitMirror:
     def _merge_base_says(self, ancestor: str, descendant: str) -> bool:
         arguments = ("merge-base", "--is-ancestor", "--end-of-options", ancestor, descendant)
         done = self._git.run(*arguments, allowed=(0, 1))
-        if done.status and done.complaint.startswith("error: "):  # some releases answer "no" when a commit on the way is missing
+        if done.status and done.complaint.startswith(
+            "error: "
+        ):  # some releases answer "no" when a commit on the way is missing
             raise self._git.error(arguments, done.complaint)
         return done.status == 0
 
@@ -176,10 +178,10 @@ class GitMirror:
             old, new = self._objects.commit(base).tree, self._objects.commit(head).tree
             if old == new:
                 return ""
-            changes = tree_changes(self._tree, old, new)
+            changes = tree_changes(self._trees, old, new)
             patch = self._patches.reference(old, new)
             if not is_utf8(patch):
-                patch = self._patches.reference_ascii(old, new, changes, self._blob)
+                patch = self._patches.reference_ascii(old, new, changes, self._blobs)
             if not is_utf8(patch):
                 raise MirrorError(f"mirror {self.directory}: patch {base}..{head}: expected UTF-8, got other bytes")
             self._prover.prove(old, new, changes, patch)
@@ -190,7 +192,7 @@ class GitMirror:
         with self._question():
             try:
                 root = self._objects.read(NOTES_TREE, "tree")
-                listed = list_notes(self._tree, (root and root.data) or b"", self._digits)
+                listed = list_notes(self._trees, (root and root.data) or b"", self._digits)
             except MirrorError:
                 return
         entries = list(listed.items())

@@ -79,15 +79,17 @@ class GitObjects:
         self._conversation.discard(1)
         return GitObject(oid, kind, size, data)
 
-    def content(self, oid: str, kind: str) -> bytes:
-        """Return the bytes of an object of this kind.
+    def contents(self, oids: Sequence[str], kind: str) -> list[bytes]:
+        """Return the bytes of objects of this kind, in the order asked for; ids come from other objects.
 
-        :raises MirrorError: when the mirror has no such object.
+        :raises MirrorError: when the mirror lacks one of them.
         """
-        found = self._object(oid, kind)
-        if found is None or found.data is None:
-            raise self._conversation.error(f"no {kind} {oid}")
-        return found.data
+        contents = []
+        for oid, found in zip(oids, self.read_many(oids, [kind]), strict=True):
+            if found is None or found.data is None:
+                raise self._conversation.error(f"no {kind} {oid}")
+            contents.append(found.data)
+        return contents
 
     def commit(self, sha: str) -> Commit:
         """Return a commit, or the commit that an annotated tag leads to.

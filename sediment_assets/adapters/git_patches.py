@@ -2,16 +2,12 @@
 
 import re
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 from sediment_assets.adapters.git_process import Conversation, Git
 from sediment_assets.mirrors.diff_paths import quote_path
-from sediment_assets.mirrors.trees import GITLINK_MODE, LINK_MODE, TreeChanges
-
-ReadBlob = Callable[[str], bytes]
-"""Read a blob by id; raises MirrorError when it is missing."""
+from sediment_assets.mirrors.trees import GITLINK_MODE, LINK_MODE, ReadObjects, TreeChanges
 
 # Pinned on both: what an ambient configuration could change (mirrors.md §6.2), spelled as git's own defaults.
 _DIFF: Final = (
@@ -49,12 +45,12 @@ class GitPatches:
         """Return the exact patch, file names as they are."""
         return self._reference.patch(old_tree, new_tree)
 
-    def reference_ascii(self, old_tree: str, new_tree: str, changes: TreeChanges, read_blob: ReadBlob) -> bytes:
+    def reference_ascii(self, old_tree: str, new_tree: str, changes: TreeChanges, read_blobs: ReadObjects) -> bytes:
         """Return the exact patch with C-quoted names; files that are not UTF-8 are carried as git binary patches.
 
         ``changes`` is the difference of the two trees.
         """
-        settings, attributes = _attributes(changes, read_blob)
+        settings, attributes = _attributes(changes, read_blobs)
         with tempfile.TemporaryDirectory(prefix="sediment-attributes-") as directory:
             path = Path(directory, "attributes")
             path.write_bytes(attributes)
@@ -92,7 +88,7 @@ class _DiffTree:
         self._questions = 0
 
 
-def _attributes(changes: TreeChanges, read_blob: ReadBlob) -> tuple[tuple[str, ...], bytes]:
+def _attributes(changes: TreeChanges, read_blobs: ReadObjects) -> tuple[tuple[str, ...], bytes]:
     """Return settings and an attributes file that keep git from showing files that are not UTF-8 as text.
 
     Attributes do not reach symbolic links. When a link's target is not UTF-8, everything is binary by default
@@ -101,7 +97,7 @@ def _attributes(changes: TreeChanges, read_blob: ReadBlob) -> tuple[tuple[str, .
     binary, text, links = [], [], False
     for path, change in sorted(changes.paths.items()):
         sides = [entry for entry in change if entry is not None and entry.mode != GITLINK_MODE]
-        contents = [read_blob(entry.oid) for entry in sides]
+        contents = read_blobs([entry.oid for entry in sides])
         if not all(map(is_utf8, contents)):
             binary.append(path)
             links = links or any(entry.mode == LINK_MODE for entry in sides)

@@ -1,8 +1,9 @@
 """The proof of a Reference patch: ``git apply --cached`` on the base tree gives the verified tree (design.md §7).
 
-The patch is applied in a scratch repository that holds the old contents of the changed files and nothing else: git
-would otherwise take a binary file's new content from the mirror and never look at the payload. Nothing is written
-into the mirror. Files that do not change are left out of the scratch index: both trees have them alike.
+Most patches are proven without a process (``mirrors/patch_rebuild.py``, which property tests hold against git); git
+itself judges the rest. It then applies the patch in a scratch repository that holds the old contents of the changed
+files and nothing else: it would otherwise take a binary file's new content from the mirror and never look at the
+payload. Nothing is written into the mirror. Files that do not change are left out: both trees have them alike.
 """
 
 import tempfile
@@ -10,10 +11,10 @@ import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from sediment_assets.adapters.git_patches import ReadBlob
 from sediment_assets.adapters.git_process import Git
+from sediment_assets.mirrors.patch_rebuild import certainly_rebuilds
 from sediment_assets.mirrors.reader import MirrorError, PatchProofError
-from sediment_assets.mirrors.trees import GITLINK_MODE, TreeChanges, TreeEntry
+from sediment_assets.mirrors.trees import GITLINK_MODE, ReadObjects, TreeChanges, TreeEntry
 
 Entries = dict[bytes, TreeEntry]
 
@@ -21,9 +22,9 @@ Entries = dict[bytes, TreeEntry]
 class PatchProver:
     """Prover for the patches of one mirror; ``digits`` is the length of its object ids, 40 or 64."""
 
-    def __init__(self, git: Git, read_blob: ReadBlob, digits: int) -> None:
+    def __init__(self, git: Git, read_blobs: ReadObjects, digits: int) -> None:
         self._git = git
-        self._read_blob = read_blob
+        self._read_blobs = read_blobs
         self._digits = digits
 
     def prove(self, base_tree: str, head_tree: str, changes: TreeChanges, patch: bytes) -> None:
@@ -33,8 +34,9 @@ class PatchProver:
         :raises MirrorError: when an old content is missing, or git cannot be run.
         """
         try:
-            with tempfile.TemporaryDirectory(prefix="sediment-proof-") as name:
-                self._prove_paths(Path(name), changes, patch)
+            if not certainly_rebuilds(patch, changes, self._read_blobs, self._digits):
+                with tempfile.TemporaryDirectory(prefix="sediment-proof-") as name:
+                    self._prove_paths(Path(name), changes, patch)
             if not changes.canonical:
                 with tempfile.TemporaryDirectory(prefix="sediment-proof-") as name:
                     self._prove_trees(Path(name), base_tree, head_tree, patch)
@@ -50,9 +52,8 @@ class PatchProver:
         """Apply to the old side of the changed paths alone; the result must be their new side."""
         scratch = _Scratch(directory, self._git.timeout, self._digits)
         old, new = side(changes, 0), side(changes, 1)
-        for entry in old.values():
-            if entry.mode != GITLINK_MODE:
-                scratch.store_blob(entry.oid, self._read_blob(entry.oid))
+        for oid in {entry.oid for entry in old.values() if entry.mode != GITLINK_MODE}:
+            scratch.store_blob(oid, *self._read_blobs([oid]))
         scratch.load(old)
         scratch.apply(patch)
         if scratch.entries() != new:

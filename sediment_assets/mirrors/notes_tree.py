@@ -7,7 +7,7 @@ Other entries are not notes. Two entries for one object are one note: git joins 
 import re
 from collections.abc import Sequence
 
-from sediment_assets.mirrors.trees import FILE_MODES, TREE_MODE, ReadTree, canonical_mode, parse_tree
+from sediment_assets.mirrors.trees import FILE_MODES, TREE_MODE, ReadObjects, canonical_mode, parse_tree
 
 NOTES_TREE = "refs/notes/sediment^{tree}"
 """The tree of the notes ref, by a name git resolves."""
@@ -15,23 +15,25 @@ NOTES_TREE = "refs/notes/sediment^{tree}"
 _HEX_PAIRS = re.compile(rb"(?:[0-9a-fA-F]{2})+")
 
 
-def list_notes(read: ReadTree, root: bytes, digits: int) -> dict[str, list[str]]:
+def list_notes(read: ReadObjects, root: bytes, digits: int) -> dict[str, list[str]]:
     """Return blob ids by annotated object id, ascending; ``digits`` is the length of an id.
 
     :raises MirrorError: when a directory of the tree is missing.
     """
     found: dict[str, list[str]] = {}
-    pending = [("", root)]
-    while pending:
-        prefix, data = pending.pop()
-        for mode_text, name, raw in parse_tree(data, digits):
-            if _HEX_PAIRS.fullmatch(name) is None:
-                continue
-            mode, annotated = canonical_mode(mode_text), prefix + name.decode().lower()
-            if len(annotated) == digits and mode in FILE_MODES:
-                found.setdefault(annotated, []).append(raw.hex())
-            elif len(name) == 2 and len(annotated) < digits and mode == TREE_MODE:
-                pending.append((annotated, read(raw.hex())))
+    level = [("", root)]
+    while level:
+        below: list[tuple[str, str]] = []
+        for prefix, data in level:
+            for mode_text, name, raw in parse_tree(data, digits):
+                if _HEX_PAIRS.fullmatch(name) is None:
+                    continue
+                mode, annotated = canonical_mode(mode_text), prefix + name.decode().lower()
+                if len(annotated) == digits and mode in FILE_MODES:
+                    found.setdefault(annotated, []).append(raw.hex())
+                elif len(name) == 2 and len(annotated) < digits and mode == TREE_MODE:
+                    below.append((annotated, raw.hex()))
+        level = list(zip((prefix for prefix, _ in below), read([oid for _, oid in below]), strict=True))
     return dict(sorted(found.items()))
 
 

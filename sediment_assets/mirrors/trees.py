@@ -5,8 +5,10 @@ the diff machinery that made the patch.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from sediment_assets.mirrors.reader import MirrorError
@@ -20,8 +22,8 @@ FILE_MODES: Final = (0o100644, 0o100755)
 _CANONICAL_MODES = frozenset({b"40000", b"100644", b"100755", b"120000", b"160000"})
 _ENTRY = {digits: re.compile(rb"([0-7]+) ([^\0]+)\0(.{%d})" % (digits // 2), re.DOTALL) for digits in (40, 64)}
 
-ReadTree = Callable[[str], bytes]
-"""Read the bytes of a tree object by id; raises MirrorError when it is missing."""
+ReadObjects = Callable[[Sequence[str]], Sequence[bytes]]
+"""Read the bytes of trees, or of blobs, by id and in order; raises MirrorError when one is missing."""
 
 
 class TreeEntry(NamedTuple):
@@ -49,13 +51,17 @@ class TreeChanges:
     canonical: bool = True
 
 
-def parse_tree(data: bytes, digits: int) -> list[tuple[bytes, bytes, bytes]]:
-    """Return (mode text, name, raw id) of each entry; ``digits`` is the length of a hexadecimal id.
+RawEntry = tuple[bytes, bytes, bytes]
+"""One entry as a tree spells it: mode text, name, raw id."""
+
+
+def parse_tree(data: bytes, digits: int) -> list[RawEntry]:
+    """Return the entries of a tree; ``digits`` is the length of a hexadecimal id.
 
     :raises MirrorError: when the bytes are no tree.
     """
-    entries: list[tuple[bytes, bytes, bytes]] = _ENTRY[digits].findall(data)
-    if sum(len(mode) + len(name) + 2 for mode, name, _ in entries) + len(entries) * digits // 2 != len(data):
+    entries: list[RawEntry] = _ENTRY[digits].findall(data)
+    if len(b"".join(chain.from_iterable(entries))) + 2 * len(entries) != len(data):  # a space and a NUL each
         raise MirrorError("tree: expected entries of mode, name and id, got other bytes; run git fsck there")
     return entries
 
@@ -69,40 +75,49 @@ def canonical_mode(text: bytes) -> int:
     return kind if kind in (TREE_MODE, LINK_MODE) else GITLINK_MODE
 
 
-def tree_changes(read: ReadTree, old: str, new: str) -> TreeChanges:
-    """Compare two trees by id, reading only directories that differ."""
+def tree_changes(read: ReadObjects, old: str, new: str) -> TreeChanges:
+    """Compare two trees by id, reading only directories that differ, one level of them at a time."""
     changes = TreeChanges()
-    pending: list[tuple[bytes, str | None, str | None]] = [(b"", old, new)]
-    while pending:
-        prefix, *sides = pending.pop()
-        before, after = (_entries(read, side, len(new), changes) for side in sides)
-        for name in {name for name, _ in before.items() ^ after.items()}:
-            change = TreeChange(_entry(before.get(name)), _entry(after.get(name)))
-            old_tree, new_tree = map(_tree_id, change)
-            if old_tree is not None or new_tree is not None:
-                pending.append((prefix + name + b"/", old_tree, new_tree))
-                change = TreeChange(change.old if old_tree is None else None, change.new if new_tree is None else None)
-            if change.old != change.new:
-                changes.paths[prefix + name] = change
+    level: list[_Directory] = [(b"", old, new)]
+    while level:
+        wanted = list(dict.fromkeys(oid for _, *sides in level for oid in sides if oid is not None))
+        listed: dict[str | None, set[RawEntry]] = {None: set()}
+        for oid, data in zip(wanted, read(wanted), strict=True):
+            listed[oid] = _entries(data, len(new), changes)
+        below: list[_Directory] = []
+        for prefix, old_side, new_side in level:
+            below += _compare(prefix, listed[old_side], listed[new_side], changes)
+        level = below
     return changes
 
 
-_Entries = dict[bytes, tuple[bytes, bytes]]
+_Directory = tuple[bytes, str | None, str | None]  # path with its slash, tree id on each side
 
 
-def _entries(read: ReadTree, oid: str | None, digits: int, changes: TreeChanges) -> _Entries:
-    """Read one directory as name to (mode text, raw id); None is one that does not exist."""
-    if oid is None:
-        return {}
-    listed = parse_tree(read(oid), digits)
-    entries = {name: (mode, raw) for mode, name, raw in listed}
-    if len(entries) != len(listed) or not {mode for mode, _, _ in listed} <= _CANONICAL_MODES:
+def _entries(data: bytes, digits: int, changes: TreeChanges) -> set[RawEntry]:
+    listed = parse_tree(data, digits)
+    names = set(map(itemgetter(1), listed))
+    if len(names) != len(listed) or not set(map(itemgetter(0), listed)) <= _CANONICAL_MODES:
         changes.canonical = False
-    return entries
+    return set(listed)
 
 
-def _entry(raw: tuple[bytes, bytes] | None) -> TreeEntry | None:
-    return None if raw is None else TreeEntry(canonical_mode(raw[0]), raw[1].hex())
+def _compare(prefix: bytes, before: set[RawEntry], after: set[RawEntry], changes: TreeChanges) -> Iterator[_Directory]:
+    """Record the files that differ in one directory; return the directories to look into."""
+    olds = {name: _entry(mode, raw) for mode, name, raw in before - after}
+    news = {name: _entry(mode, raw) for mode, name, raw in after - before}
+    for name in olds.keys() | news.keys():
+        old, new = olds.get(name), news.get(name)
+        old_tree, new_tree = _tree_id(old), _tree_id(new)
+        if old_tree is not None or new_tree is not None:
+            yield prefix + name + b"/", old_tree, new_tree
+        change = TreeChange(old if old_tree is None else None, new if new_tree is None else None)
+        if change.old != change.new:
+            changes.paths[prefix + name] = change
+
+
+def _entry(mode: bytes, raw: bytes) -> TreeEntry:
+    return TreeEntry(canonical_mode(mode), raw.hex())
 
 
 def _tree_id(entry: TreeEntry | None) -> str | None:
