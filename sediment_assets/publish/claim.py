@@ -177,6 +177,8 @@ def _claimed_target(out: Path) -> Target | None:
     if content is None:
         raise ClaimError(f"{path}: expected a claim file, got something that is not a regular file")
     try:
+        if len(content) > _CLAIM_LIMIT_BYTES:
+            raise ValueError
         return Target(content.decode("utf-8").strip())
     except ValueError:  # UnicodeDecodeError is one
         raise ClaimError(
