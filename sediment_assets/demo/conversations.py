@@ -38,7 +38,7 @@ class Session:
         repo: Repository,
         harness: Harness,
         *,
-        user: str | None = "dev-1",
+        user: str = "dev-1",
         branch: str = MAIN,
     ) -> None:
         self.session_id = session_id
@@ -186,7 +186,7 @@ class Session:
         before = parent.files if parent else {}
         count = sum(1 for path in {*before, *self.files} if before.get(path) != self.files.get(path))
         at = (self.now + timedelta(seconds=12)).replace(microsecond=0)
-        commit = self.repo.history.commit(at, self._user or "dev", message, self.files, branch=self.branch)
+        commit = self.repo.history.commit(at, self._user, message, self.files, branch=self.branch)
         kind = "(root-commit) " if parent is None else ""
         summary = f"[{self.branch} {kind}{commit.sha[:7]}] {message}\n {count} file{'s' * (count != 1)} changed"
         self.run(f'git add -A && git commit -m "{message}"', summary)

@@ -263,4 +263,4 @@ def csv_download(evidence: Evidence, repo: Repository) -> None:
         commit, "failed", reason="src/chart.ts(1,1): error TS6133: 'download' is declared but its value is never read."
     )
     # A decision about a call no gateway captured joins no Turn; it is counted instead.
-    s.decide("src/chart.ts", AUTO, "toolu_of_another_gateway")
+    s.decide("src/chart.ts", AUTO, "toolu_of_another_gateway", interaction_mode="inline")

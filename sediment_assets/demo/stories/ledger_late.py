@@ -171,6 +171,11 @@ def overdraft_alert(evidence: Evidence, repo: Repository) -> None:
             self._alert: Callable[[str, Money], None] | None = None
         """, 8),
     )  # fmt: skip
+    s.run(
+        "python -m pytest -q",
+        "ledger/journal.py:26: in Journal\nE   NameError: name 'Callable' is not defined\n5 errors in 0.21s",
+        status=1,
+    )
     s.edit(
         "ledger/journal.py",
         "from dataclasses import dataclass\nfrom datetime",
