@@ -1,0 +1,69 @@
+"""Resource: where one organization's evidence is, opened as a snapshot of Facts and locked mirrors for one step."""
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import dagster as dg
+
+from sediment_assets.adapters.evidence import OpenEvidence, open_evidence
+from sediment_assets.adapters.fact_store.counts import OrganizationCount, count_facts
+from sediment_assets.adapters.fact_store.engine import reading_engine
+from sediment_assets.adapters.git_mirror_store import GitMirrorStore
+from sediment_assets.adapters.verification_file import read_verification_commands
+from sediment_assets.facts.scalars import normal_org_id
+from sediment_assets.publish.export import ExportSettings
+from sediment_assets.targets.environment_manifest import RuntimeSettings
+
+
+class EvidenceStore(dg.ConfigurableResource):  # type: ignore[type-arg]  # generic over its own value, as Dagster documents
+    """Fact store, organization and mirrors. A snapshot never outlives the step that opened it."""
+
+    org_id: str
+    database_url: str
+    mirror_path: str
+
+    def open(self) -> AbstractContextManager[OpenEvidence]:
+        """Open the evidence: a read-only snapshot and the mirrors' locks."""
+        return open_evidence(normal_org_id(self.org_id), self.database_url, Path(self.mirror_path))
+
+    def counts(self) -> OrganizationCount | None:
+        """Count the organization's Facts; None when the store has none of them."""
+        engine = reading_engine(self.database_url)
+        try:
+            organizations = count_facts(engine).organizations
+        finally:
+            engine.dispose()
+        return next((found for found in organizations if found.org_id == normal_org_id(self.org_id)), None)
+
+    def mirrors(self) -> GitMirrorStore:
+        """Return the mirrors, unlocked: Git objects never change (mirrors.md §4). Close it after use."""
+        return GitMirrorStore(Path(self.mirror_path))
+
+    def mirror_revisions(self) -> Mapping[str, Mapping[str, str]]:
+        """Return the refs of every mirror of the organization."""
+        with self.mirrors() as mirrors:
+            return mirrors.revisions(normal_org_id(self.org_id))
+
+
+class ExportOptions(dg.ConfigurableResource):  # type: ignore[type-arg]  # as above
+    """What the operator adds to rows: the verification commands file and runtime references. Blank is unset."""
+
+    verifier_commands_file: str = ""
+    openenv_image: str = ""
+    openenv_package: str = ""
+    nemo_gym_resources_server: str = ""
+    nemo_gym_config: str = ""
+
+    def settings(self) -> ExportSettings:
+        """Read the commands file and return the settings of an export."""
+        path = Path(self.verifier_commands_file) if self.verifier_commands_file else None
+        return ExportSettings(
+            read_verification_commands(path),
+            RuntimeSettings(
+                openenv_image=self.openenv_image,
+                openenv_package=self.openenv_package,
+                nemo_gym_resources_server=self.nemo_gym_resources_server,
+                nemo_gym_config=self.nemo_gym_config,
+            ),
+        )

@@ -1,0 +1,74 @@
+"""Resource: the export root, with one new directory per materialization, and the look-up of complete ones.
+
+The event log says which generations exist for an asset and a partition; a directory counts only when it is complete.
+The newest complete one is what readers get. Paths follow ``<root>/<kind>/<partition>/<run id>.<attempt>``.
+"""
+
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+
+import dagster as dg
+
+from sediment_assets.bundle.encoding import MANIFEST
+from sediment_assets.publish.artifacts import RECORD
+
+GENERATION = "generation"
+"""Metadata key under which a materialization names its generation."""
+
+_PAGE = 20
+
+
+class NoGenerationError(dg.Failure):
+    """A partition was never materialized completely."""
+
+
+class GenerationStore(dg.ConfigurableResource):  # type: ignore[type-arg]  # generic over its own value, as Dagster documents
+    """All generations under one root directory."""
+
+    root: str
+
+    def new_path(self, kind: str, context: dg.AssetExecutionContext) -> Path:
+        """Return the path of this attempt's generation; its parent exists, the directory itself does not."""
+        day = date.fromisoformat(context.partition_key).isoformat()  # a key becomes a path only in this form
+        parent = Path(self.root, kind, day)
+        parent.mkdir(parents=True, exist_ok=True)
+        return parent / f"{context.run.run_id}.{context.retry_number}"
+
+
+def is_complete(generation: Path) -> bool:
+    """Whether a generation may be read: published whole, which its last file says."""
+    return (generation / RECORD).is_file() or (generation / MANIFEST).is_file()
+
+
+def newest_generation(
+    instance: dg.DagsterInstance,
+    key: dg.AssetKey,
+    partition: str,
+    *,
+    complete: Callable[[Path], bool] = is_complete,
+) -> Path:
+    """Return the newest complete generation of an asset's partition.
+
+    :raises NoGenerationError: when the event log names none that is complete.
+    """
+    cursor: str | None = None
+    while True:
+        page = instance.fetch_materializations(
+            dg.AssetRecordsFilter(asset_key=key, asset_partitions=[partition]), limit=_PAGE, cursor=cursor
+        )
+        for record in page.records:
+            path = _generation_of(record.asset_materialization)
+            if path is not None and complete(path):
+                return path
+        if not page.has_more:
+            raise NoGenerationError(
+                f"{key.to_user_string()} {partition}: no complete generation; materialize this partition first",
+                allow_retries=False,
+            )
+        cursor = page.cursor
+
+
+def _generation_of(materialization: dg.AssetMaterialization | None) -> Path | None:
+    value = materialization.metadata.get(GENERATION) if materialization is not None else None
+    return Path(value.value) if isinstance(value, dg.PathMetadataValue) and value.value else None

@@ -1,0 +1,203 @@
+"""The canonical assets: one day's Rollouts, frozen as a derived bundle, and the CI resolutions of that bundle."""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+
+from resources.evidence_store import EvidenceStore
+from resources.generations import GENERATION, GenerationStore
+from sediment_assets import __version__
+from sediment_assets.adapters.bundle_dir import ReadyBundle, open_bundle, stage_bundle
+from sediment_assets.adapters.resolutions import CI_RESOLUTIONS as RESOLUTIONS_KIND
+from sediment_assets.adapters.resolutions import stage_resolutions
+from sediment_assets.bundle.encoding import Population, decode_line
+from sediment_assets.bundle.manifest import Manifest
+from sediment_assets.bundle.rollout_record import parse_rollout
+from sediment_assets.ci.resolution import CIResolution
+from sediment_assets.defs.keys import CANONICAL_GROUP, CI_RESOLUTIONS, FACT_KEYS, MIRRORS, OWNERS, ROLLOUTS
+from sediment_assets.defs.metadata import PREVIEW_ROWS, column_schema, counts_table, preview
+from sediment_assets.defs.partitions import before_first, window_of
+from sediment_assets.facts.instants import format_z
+from sediment_assets.publish.record import spelled_instant
+from sediment_assets.rollouts.models import Rollout
+
+_KIND = "rollouts"
+DIRECTORIES = "directories"
+"""Resource key of the IO manager that publishes whole directories."""
+EARLIER_SESSIONS = "sessions_before_partition_start"
+
+
+def rollouts_asset(partitions: dg.TimeWindowPartitionsDefinition) -> dg.AssetsDefinition:
+    """Derive and freeze one day's Rollouts."""
+
+    @dg.multi_asset(
+        name="rollouts",
+        specs=[
+            dg.AssetSpec(
+                ROLLOUTS,
+                deps=[*FACT_KEYS.values(), MIRRORS],
+                group_name=CANONICAL_GROUP,
+                partitions_def=partitions,
+                description="Canonical Rollouts of the Sessions whose first visible InferenceCall lies in this day: "
+                "Turns in proven-continuous Segments, the developer's decisions on them, the commits they led to and "
+                "the CI outcomes on those. Frozen as a derived bundle (version 4) in one read-only snapshot of the "
+                "Facts and under the mirrors' locks; everything to the right reads this bundle.",
+                owners=OWNERS,
+                kinds={"python", "jsonl"},
+                code_version=__version__,
+            ).with_io_manager_key(DIRECTORIES)
+        ],
+        check_specs=[
+            dg.AssetCheckSpec(
+                EARLIER_SESSIONS,
+                asset=ROLLOUTS,
+                partitions_def=partitions,
+                description="Sessions that began before the first partition belong to none. They are counted here; "
+                "set SEDIMENT_PARTITION_START to an earlier day to include them.",
+            )
+        ],
+    )
+    def rollouts(
+        context: dg.AssetExecutionContext, evidence: EvidenceStore, generations: GenerationStore
+    ) -> Iterator[dg.MaterializeResult[Any]]:
+        out = generations.new_path(_KIND, context)
+        window = window_of(context.partition_key)
+        with (
+            evidence.open() as opened,
+            stage_bundle(opened.facts, opened.mirrors, out, window=window) as ready,
+        ):
+            earlier = opened.facts.count_sessions(before_first(partitions))
+            yield dg.MaterializeResult(
+                asset_key=ROLLOUTS,
+                value=ready,
+                data_version=dg.DataVersion(_partition_version(ready.summary.manifest)),
+                metadata=_rollouts_metadata(out, ready),
+                check_results=[
+                    dg.AssetCheckResult(
+                        check_name=EARLIER_SESSIONS,
+                        asset_key=ROLLOUTS,
+                        passed=earlier == 0,
+                        severity=dg.AssetCheckSeverity.WARN,
+                        metadata={"sessions": earlier},
+                    )
+                ],
+            )
+
+    return rollouts
+
+
+def _partition_version(manifest: Manifest) -> str:
+    """Digest what belongs to this day alone.
+
+    The other files and ``as_of`` cover the whole organization: they change when any other day does.
+    """
+    own = (manifest.files[Population.ROLLOUTS].sha256, manifest.files[Population.INFERENCE_CALLS].sha256)
+    return hashlib.sha256("\n".join(own).encode()).hexdigest()
+
+
+def _rollouts_metadata(out: Path, ready: ReadyBundle) -> Mapping[str, Any]:
+    manifest = ready.summary.manifest
+    return {
+        "dagster/row_count": manifest.files[Population.ROLLOUTS].rows,
+        GENERATION: dg.MetadataValue.path(str(out)),
+        "preview": preview(map(_rollout_cells, _first_rollouts(ready.directory))),
+        "referenced_calls": manifest.files[Population.INFERENCE_CALLS].rows,
+        "skipped": counts_table(manifest.skipped, header="reason (whole organization and this day)"),
+        "fragmented": counts_table(manifest.fragmented, header="reason"),
+        "policy_digest": manifest.policy.digest,
+        "as_of": spelled_instant(manifest.as_of) or "none",
+        "quarantine_revision": manifest.quarantine_revision,
+        "bundle_digest": ready.summary.manifest_sha256,
+    }
+
+
+def _first_rollouts(bundle: Path) -> Iterator[Rollout]:
+    with (bundle / Population.ROLLOUTS.file).open("rb") as lines:
+        for line in islice(lines, PREVIEW_ROWS):
+            yield parse_rollout(decode_line(line))
+
+
+def _rollout_cells(rollout: Rollout) -> Mapping[str, str | int]:
+    return {
+        "session": rollout.session_id,
+        "split": rollout.split.value,
+        "segments": len(rollout.segments),
+        "turns": sum(map(len, rollout.segments)),
+        "commits": len(rollout.commits),
+        "attribution": rollout.attribution_source.value,
+        "CI outcomes": len(rollout.terminal_outcomes),
+        "last captured outcome": max(
+            (format_z(outcome.captured_at) for outcome in rollout.terminal_outcomes), default="none"
+        ),
+    }
+
+
+def ci_resolutions_asset(partitions: dg.TimeWindowPartitionsDefinition) -> dg.AssetsDefinition:
+    """Resolve the CI outcomes of one day's bundle to one verdict per commit."""
+
+    @dg.multi_asset(
+        name="ci_resolutions",
+        specs=[
+            dg.AssetSpec(
+                CI_RESOLUTIONS,
+                deps=[ROLLOUTS],
+                group_name=CANONICAL_GROUP,
+                partitions_def=partitions,
+                description="One verdict per commit of this day's Rollouts, with a reliability: a CI run's retries are "
+                "one lineage, a run that both failed and passed is a suspected flake (reliability 0.0), workflows that "
+                "disagree give no verdict. Targets read these and refuse the resolutions of another bundle.",
+                owners=OWNERS,
+                kinds={"python", "jsonl"},
+                code_version=__version__,
+                metadata={"dagster/column_schema": column_schema(CIResolution)},
+            ).with_io_manager_key(DIRECTORIES)
+        ],
+        ins={_KIND: dg.AssetIn(key=ROLLOUTS, input_manager_key=DIRECTORIES)},
+    )
+    def ci_resolutions(
+        context: dg.AssetExecutionContext, generations: GenerationStore, rollouts: Path
+    ) -> Iterator[dg.MaterializeResult[Any]]:
+        out = generations.new_path(RESOLUTIONS_KIND, context)
+        with (
+            open_bundle(rollouts) as bundle,
+            stage_resolutions(
+                bundle, out, asset_key=CI_RESOLUTIONS.to_user_string(), partition=context.partition_key
+            ) as staged,
+        ):
+            yield dg.MaterializeResult(
+                asset_key=CI_RESOLUTIONS,
+                value=staged,
+                data_version=dg.DataVersion(staged.record.data_version),
+                metadata=_resolutions_metadata(out, staged.resolutions, bundle.bundle_digest),
+            )
+
+    return ci_resolutions
+
+
+def _resolutions_metadata(out: Path, resolutions: tuple[CIResolution, ...], bundle_digest: str) -> Mapping[str, Any]:
+    verdicts = [resolution.verdict.value if resolution.verdict else "none" for resolution in resolutions]
+    return {
+        "dagster/row_count": len(resolutions),
+        GENERATION: dg.MetadataValue.path(str(out)),
+        "preview": preview(
+            {
+                "repo": resolution.repo,
+                "commit": resolution.commit_sha[:12],
+                "verdict": verdict,
+                "reliability": resolution.reliability,
+                "suspected flake": resolution.suspected_flake,
+                "CI runs": len(resolution.workflow_resolutions),
+            }
+            for resolution, verdict in islice(zip(resolutions, verdicts, strict=True), PREVIEW_ROWS)
+        ),
+        "passed": verdicts.count("passed"),
+        "failed": verdicts.count("failed"),
+        "no_verdict": verdicts.count("none"),
+        "suspected_flakes": sum(resolution.suspected_flake for resolution in resolutions),
+        "ambiguous": sum(resolution.is_ambiguous for resolution in resolutions),
+        "bundle_digest": bundle_digest,
+    }

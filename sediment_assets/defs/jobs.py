@@ -1,0 +1,52 @@
+"""Jobs and schedules: one job that materializes a day end to end, and the daily schedule for yesterday."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import dagster as dg
+
+if TYPE_CHECKING:  # Dagster gives the type of its own job definitions no public name
+    from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
+
+DAY_JOB = "materialize_day"
+OBSERVE_JOB = "observe_evidence"
+
+
+def day_job(partitions: dg.PartitionsDefinition[str]) -> "UnresolvedAssetJobDefinition":
+    """Everything of one day: Rollouts, CI resolutions, the three targets and their checks."""
+    return dg.define_asset_job(
+        DAY_JOB,
+        selection=dg.AssetSelection.groups("canonical", "targets/sediment", "targets/swe_bench", "targets/nemo_gym"),
+        partitions_def=partitions,
+        description="Freeze one day's Rollouts and publish the rows of every target.",
+        tags={"sediment/kind": "export"},
+    )
+
+
+def observe_job(observed: Sequence[dg.AssetKey]) -> "UnresolvedAssetJobDefinition":
+    """Record the current version of every Fact table and of the mirrors."""
+    return dg.define_asset_job(
+        OBSERVE_JOB,
+        selection=dg.AssetSelection.assets(*observed),
+        description="Record the current version of the Facts and the mirrors, so that stale days show.",
+        tags={"sediment/kind": "observation"},
+    )
+
+
+def daily_schedule(job: "UnresolvedAssetJobDefinition") -> dg.ScheduleDefinition:
+    """Yesterday, at 03:00 UTC, when most of its CI has ended; stopped until an operator starts it in the UI."""
+
+    @dg.schedule(
+        name="yesterday",
+        job=job,
+        cron_schedule="0 3 * * *",
+        execution_timezone="UTC",
+        description="Materializes yesterday's partition at 03:00 UTC, when most of its CI has ended.",
+        default_status=dg.DefaultScheduleStatus.STOPPED,
+    )
+    def yesterday(context: dg.ScheduleEvaluationContext) -> dg.RunRequest:
+        day = (context.scheduled_execution_time - timedelta(days=1)).date().isoformat()
+        return dg.RunRequest(run_key=day, partition_key=day)
+
+    return yesterday

@@ -1,0 +1,28 @@
+"""Daily partitions: the UTC day of a Session's first visible InferenceCall.
+
+Every Session lies in exactly one partition. Sessions before the first partition are counted by a check of the
+``canonical/rollouts`` asset, never silently lost.
+"""
+
+from datetime import UTC, date, datetime, timedelta
+
+import dagster as dg
+
+from sediment_assets.derive.attribution import FIRST_INSTANT
+from sediment_assets.derive.fact_reader import SessionWindow
+
+
+def daily_partitions(start: date) -> dg.DailyPartitionsDefinition:
+    """Return the partitions from ``start`` to yesterday, in UTC."""
+    return dg.DailyPartitionsDefinition(start_date=start.isoformat(), timezone="UTC")
+
+
+def window_of(partition_key: str) -> SessionWindow:
+    """Return the half-open instant range of one day, given as ``YYYY-MM-DD``."""
+    start = datetime.combine(date.fromisoformat(partition_key), datetime.min.time(), tzinfo=UTC)
+    return SessionWindow(start, start + timedelta(days=1))
+
+
+def before_first(partitions: dg.TimeWindowPartitionsDefinition) -> SessionWindow:
+    """Return everything before the first partition."""
+    return SessionWindow(FIRST_INSTANT, partitions.start.replace(tzinfo=UTC))
