@@ -90,6 +90,9 @@ class MemoryFacts:
     def session_ids_with_calls(self) -> Iterator[str]:
         return iter(sorted({call.session_id for call in self._calls()}))
 
+    def count_sessions(self, window: SessionWindow) -> int:
+        return sum(1 for _ in self.sessions(window))
+
     def sessions(self, window: SessionWindow | None = None) -> Iterator[StoredSession]:
         by_session = sorted(self._calls(), key=lambda call: call.session_id)
         for session_id, group in groupby(by_session, key=lambda call: call.session_id):

@@ -36,6 +36,7 @@ from sediment_assets.bundle.validate.manifest import parse_manifest
 from sediment_assets.bundle.validate.rows import validate_rows
 from sediment_assets.derive.fact_reader import FactReader, SessionWindow
 from sediment_assets.derive.policy import DEFAULT_POLICY, DerivationPolicy
+from sediment_assets.facts.json_values import canonical_order
 from sediment_assets.mirrors.reader import MirrorStore
 from sediment_assets.publish.durable import reported
 from sediment_assets.repositories.resolver import RepositoryResolver
@@ -57,6 +58,26 @@ class BundleSummary:
     warnings: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class ReadyBundle:
+    """A complete, validated bundle in its staging ``directory``; ``publish`` makes it visible."""
+
+    summary: BundleSummary
+    staged: StagedBundle
+
+    @property
+    def directory(self) -> Path:
+        """Where the files are until they are published."""
+        return self.staged.directory
+
+    def publish(self) -> None:
+        """Give the bundle its name.
+
+        :raises DestinationError: when it was taken meanwhile.
+        """
+        self.staged.publish()
+
+
 def derive_bundle(
     facts: FactReader,
     mirrors: MirrorStore,
@@ -75,6 +96,23 @@ def derive_bundle(
     :raises DestinationError: before any work when ``out`` is taken, and again if it was taken meanwhile.
     :raises SedimentError: when Facts or mirrors cannot be read, or the bundle cannot be written; nothing is published.
     """
+    with stage_bundle(facts, mirrors, out, policy, scope=scope, window=window, progress=progress) as ready:
+        ready.publish()
+    return ready.summary
+
+
+@contextmanager
+def stage_bundle(
+    facts: FactReader,
+    mirrors: MirrorStore,
+    out: Path,
+    policy: DerivationPolicy = DEFAULT_POLICY,
+    *,
+    scope: CohortScope = WHOLE_ORGANIZATION,
+    window: SessionWindow | None = None,
+    progress: Progress | None = None,
+) -> Iterator[ReadyBundle]:
+    """Do all of ``derive_bundle`` but the last step, which is the block's; unpublished, the bundle goes away."""
     with staged_bundle(out) as staged:
         build = BundleBuild(facts, Derivation(facts, mirrors, policy, scope=scope, window=window), scope)
         written = {
@@ -90,8 +128,7 @@ def derive_bundle(
             session_bytes=largest_session,
         )
         staged.write_manifest(data)
-        staged.publish()
-    return BundleSummary(out, manifest, sha256(data).hexdigest(), tuple(warnings))
+        yield ReadyBundle(BundleSummary(out, manifest, sha256(data).hexdigest(), tuple(warnings)), staged)
 
 
 def _encoded(build: BundleBuild, population: Population, progress: Progress | None) -> Iterator[bytes]:
@@ -185,7 +222,7 @@ class Bundle:
         """Yield the Rollouts by session_id, equal ones in the order of their lines."""
         numbers = (int(number) for _, group in self._index.groups(Group.ROLLOUT_LINE) for number in group)
         for line in self._lines.rollout_lines(numbers):
-            yield parse_rollout(decode_line(line))
+            yield parse_rollout(canonical_order(decode_line(line)))
 
 
 @contextmanager

@@ -116,6 +116,10 @@ class FactReader(Protocol):
         """Every session_id with a visible call, ascending by code point, whatever the window."""
         ...
 
+    def count_sessions(self, window: SessionWindow) -> int:
+        """How many Sessions begin in the window."""
+        ...
+
     def sessions(self, window: SessionWindow | None = None) -> Iterator[StoredSession]:
         """Sessions with a visible call, ascending by session_id; one at a time in memory."""
         ...

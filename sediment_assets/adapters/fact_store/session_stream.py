@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from sqlalchemy import ColumnElement, Connection, exists, literal, select, true
+from sqlalchemy import ColumnElement, Connection, Select, exists, func, literal, select, true
 
 from sediment_assets.adapters.fact_store.rows import WIDE, AnySelect, by_code_point, stream, to_fact
 from sediment_assets.adapters.fact_store.schema import developer_decisions, inference_calls
@@ -91,6 +91,14 @@ def decisions_query(connection: Connection, visibility: Visibility, window: Sess
             decisions.occurred_at,
             by_code_point(connection, decisions.decision_id),
         )
+    )
+
+
+def sessions_count_query(visibility: Visibility, window: SessionWindow) -> Select[int]:
+    """Return the query of how many Sessions begin in a window."""
+    session_id = inference_calls.c.session_id
+    return select(func.count(session_id.distinct())).where(
+        visibility.of(inference_calls), _starts_in(visibility, window, session_id)
     )
 
 

@@ -23,7 +23,7 @@ from sediment_assets.adapters.fact_store.schema import (
     repository_renames,
     session_commit_observations,
 )
-from sediment_assets.adapters.fact_store.session_stream import stream_sessions
+from sediment_assets.adapters.fact_store.session_stream import sessions_count_query, stream_sessions
 from sediment_assets.adapters.fact_store.visibility import Visibility
 from sediment_assets.derive.fact_reader import CallIdentity, CandidateCall, SessionWindow, StoredSession
 from sediment_assets.facts.ci_outcome import CIOutcome
@@ -112,6 +112,11 @@ class FactSnapshot:
                 found[outcome.outcome_id] = outcome
         return found
 
+    def count_sessions(self, window: SessionWindow) -> int:
+        """How many Sessions begin in the window."""
+        with readable_failures(self._connection.engine):
+            return self._connection.scalar(sessions_count_query(self._visibility, window)) or 0
+
     def session_ids_with_calls(self) -> Iterator[str]:
         """Every session_id with a visible call, ascending by code point, whatever the window."""
         session_id = inference_calls.c.session_id
@@ -129,12 +134,16 @@ class FactSnapshot:
         """Sessions with a visible call, ascending by session_id; one at a time in memory."""
         return stream_sessions(self._connection, self._visibility, window)
 
-    def candidate_calls(self, start: datetime, end: datetime) -> Iterator[CandidateCall]:
-        """Calls observed in ``[start, end]``, by (observed_at, inference_call_id)."""
+    def candidate_calls(
+        self, start: datetime, end: datetime, session_ids: Collection[str] | None = None
+    ) -> Iterator[CandidateCall]:
+        """Calls observed in ``[start, end]``, by (observed_at, inference_call_id); of these Sessions only, if given."""
         calls = inference_calls.c
         query = select(calls.inference_call_id, calls.session_id, calls.observed_at, calls.output_messages).where(
             calls.observed_at.between(start, end)
         )
+        if session_ids is not None:
+            query = query.where(calls.session_id.in_(sorted(session_ids)))
         for row in stream(self._connection, self._observed(query), fetch=WIDE):
             yield CandidateCall(*row)
 
