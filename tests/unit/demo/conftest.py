@@ -1,4 +1,4 @@
-"""One planting for every test that only reads it."""
+"""One planting for every test that only looks at it: none may import into it or write beside it."""
 
 from pathlib import Path
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from sediment_assets.cli.demo import import_evidence
-from sediment_assets.demo import DemoEvidence
+from sediment_assets.demo import DemoEvidence, plant_evidence
 from sediment_assets.demo.cases import CASES, FAILED, PASSED
 from sediment_assets.targets.registry import Target
 
@@ -33,17 +33,23 @@ class Exported(NamedTuple):
         return Counter(json.loads(line.partition("skipped: ")[2].replace("'", '"')))
 
 
-@pytest.fixture(scope="package")
-def exported(planted: DemoEvidence, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Exported]:
-    import_evidence(planted)
-    return {target: export(planted, target, tmp_path_factory.mktemp(target)) for target in Target}
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> DemoEvidence:
+    evidence = plant_evidence(tmp_path_factory.mktemp("imported"))
+    import_evidence(evidence)
+    return evidence
 
 
-def export(planted: DemoEvidence, target: str, directory: Path) -> Exported:
+@pytest.fixture(scope="module")
+def exported(imported: DemoEvidence, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Exported]:
+    return {target: export(imported, target, tmp_path_factory.mktemp(target)) for target in Target}
+
+
+def export(evidence: DemoEvidence, target: str, directory: Path) -> Exported:
     command = ["export", "rlvr", "--target", target, "--out", str(directory)]
     done = subprocess.run(
         [sys.executable, "-m", "sediment_assets.cli.main", *command],
-        env={"PATH": os.environ["PATH"], **planted.settings},
+        env={"PATH": os.environ["PATH"], **evidence.settings},
         cwd=directory,
         capture_output=True,
         text=True,
@@ -164,14 +170,14 @@ def test_rejected_and_accepted_edits_travel_with_their_turns(exported: dict[str,
 
 
 def test_a_patch_with_crlf_latin_1_an_image_and_a_rename_rebuilds_the_commit(
-    exported: dict[str, Exported], planted: DemoEvidence, tmp_path: Path
+    exported: dict[str, Exported], imported: DemoEvidence, tmp_path: Path
 ):
     task = exported["sediment"].tasks["dashboard-brand-refresh"]
     patch = task["reference_patch"]
     assert all(
         sign in patch for sign in ("\r\n", "GIT binary patch", "rename to src/theme/index.ts", "data/regions.csv")
     )
-    mirror = planted.directory / "mirrors" / "acme%2Facme%2Ftelemetry-dashboard"
+    mirror = imported.directory / "mirrors" / "acme%2Facme%2Ftelemetry-dashboard"
     git = ["git", f"--git-dir={mirror}"]
     env = {"PATH": os.environ["PATH"], "GIT_INDEX_FILE": str(tmp_path / "index")}
     subprocess.run([*git, "read-tree", task["base_commit"]], env=env, check=True)
