@@ -26,14 +26,13 @@ again changes nothing.
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add ``demo`` and its subcommands; the parsed arguments carry the function to call as ``run``."""
-    demo = subparsers.add_parser("demo", help="made-up evidence to try everything with", description="The demo.")
-    commands = demo.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    planting = commands.add_parser(
-        "plant",
-        help="plant demo evidence into a directory",
-        description=PLANT_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    demo = subparsers.add_parser(
+        "demo",
+        help="made-up evidence to try everything with",
+        description="Made-up evidence to try everything with; docs/demo.md says what each Session in it shows.",
     )
+    commands = demo.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    planting = commands.add_parser("plant", help="plant demo evidence into a directory", description=PLANT_DESCRIPTION)
     planting.add_argument("directory", metavar="DIR", type=Path, help="an absent or empty directory, or a planted one")
     planting.set_defaults(run=run_plant)
 
