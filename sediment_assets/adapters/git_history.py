@@ -8,8 +8,9 @@ from collections.abc import Callable
 
 from sediment_assets.adapters.git_objects import Commit
 
-_ANCESTRY_STEPS = 512  # about the price of starting one git process
-_CHAIN_STEPS = 1024
+# So many commits cost about as much as starting one git process.
+_ANCESTRY_STEPS = 64
+_CHAIN_STEPS = 64
 
 Load = Callable[[str], Commit]
 """Read one commit by id; raises MirrorError when it is missing."""

@@ -13,7 +13,7 @@ _OBJECT_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _COMMIT = re.compile(rb"tree ([0-9a-f]+)\n((?:parent [0-9a-f]+\n)*)(?:author .*\n)?(?:committer (.*)\n)?")
 _DATE = re.compile(rb"[^<]*<[^>]*>(?:.*>)?\s*([0-9]+)\s+[+-][0-9]+")
 _TAG = re.compile(rb"object ([0-9a-f]+)\ntype ([a-z]+)\n")
-_BATCH = 256  # questions sent ahead of their answers; 64 digits each stay well below a pipe's capacity
+_BATCH = 60  # ids in one question: with 64 digits each they fit the smallest pipe
 _KEPT_COMMITS = 50_000
 
 

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, NoReturn
 
 from sediment_assets.mirrors.reader import MirrorError
 
@@ -140,7 +140,10 @@ class Conversation:
 
     @contextmanager
     def question(self, text: bytes) -> Iterator["Conversation"]:
-        """Send a question (at most 32 KiB, a pipe holds it) and read its whole answer in the block.
+        """Send a question and read its whole answer in the block.
+
+        At most 4 KiB: the smallest pipe holds that, so sending never waits for git to read on while git waits for
+        its answer to be read.
 
         The answer has ``Git.timeout`` seconds. A block that is left early ends the process: half an answer would
         otherwise be taken for the next one's.
@@ -204,9 +207,9 @@ class Conversation:
         self.close()
 
     def _start(self) -> subprocess.Popen[bytes]:
-        # A file never fills up and blocks git, as a pipe would; close() closes it.
-        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115
         try:
+            # A file never fills up and blocks git, as a pipe would; close() closes it.
+            self._stderr = tempfile.TemporaryFile()  # noqa: SIM115
             self._process = subprocess.Popen(
                 self._git.command(*self._arguments),
                 cwd=self._git.directory,
@@ -217,7 +220,6 @@ class Conversation:
                 bufsize=0,
             )
         except OSError as error:
-            self.close()
             raise self._git.error(self._arguments, error.strerror or str(error)) from None
         return self._process
 
@@ -229,7 +231,7 @@ class Conversation:
             while text:
                 text = text[process.stdin.write(text) :]
         except OSError:
-            self._fail("a closed pipe")
+            self._fail_ended("a closed pipe")
 
     def _take(self, count: int) -> bytes:
         taken = bytes(self._buffer[:count])
@@ -245,18 +247,18 @@ class Conversation:
         poll.register(process.stdout, select.POLLIN | select.POLLHUP)
         left = self._deadline - time.monotonic()
         if left <= 0 or not poll.poll(left * 1000):
-            self._fail(f"no answer within {self._git.timeout:g} s")
+            raise self.error(f"no answer within {self._git.timeout:g} s")
         chunk = os.read(process.stdout.fileno(), 1 << 16)
         if not chunk:
-            self._fail("the end of its output")
+            self._fail_ended("the end of its output")
         self._buffer += chunk
 
-    def _fail(self, got: str) -> None:
+    def _fail_ended(self, got: str) -> NoReturn:
+        """Raise what git said last before it ended."""
         said = b""
         if self._stderr is not None:
             self._stderr.seek(0)
             said = self._stderr.read()
-        self.close()
         raise self.error(_complaint(said) or got)
 
 

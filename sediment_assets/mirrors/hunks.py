@@ -25,7 +25,10 @@ class _Hunk:
 
 
 def apply_hunks(content: bytes, lines: list[bytes], start: int) -> tuple[bytes, int]:
-    """Apply the hunks that begin at ``lines[start]``; return the new content and the position behind them."""
+    """Apply the hunks that begin at ``lines[start]``; return the new content and the position behind them.
+
+    A line that belongs to no hunk must follow them.
+    """
     old = content.split(b"\n")
     # What follows the last LF: an open last line, or nothing.
     if old[-1] == b"":
@@ -71,18 +74,20 @@ def _read_hunk(lines: list[bytes], at: int) -> tuple[_Hunk, int]:
     at += 1
     while old_left or new_left:
         kind, text = lines[at][:1], lines[at][1:]
+        if kind not in (b" ", b"-", b"+"):
+            raise ValueError("expected a line of the hunk")
         at += 1
         is_open = lines[at] == _NO_NEWLINE
         at += is_open
-        if kind in (b" ", b"-"):
+        if kind != b"+":
             _add(hunk.old, text, hunk.old_open)
             hunk.old_open = is_open
             old_left -= 1
-        if kind in (b" ", b"+"):
+        if kind != b"-":
             _add(hunk.new, text, hunk.new_open)
             hunk.new_open = is_open
             new_left -= 1
-        if kind not in (b" ", b"-", b"+") or old_left < 0 or new_left < 0 or (is_open and not text):
+        if old_left < 0 or new_left < 0 or (is_open and not text):
             raise ValueError("expected as many lines as the header says")
         hunk.ends_in_context = kind == b" "
     return hunk, at

@@ -29,13 +29,19 @@ def pinned_diff(repository, base, head, quote="false") -> bytes:
     return git(repository, *config, "diff", *PINNED, base, head)
 
 
-@pytest.mark.parametrize("object_format", ["sha1", "sha256"])
-@pytest.mark.parametrize("case", ALL)
+# The cases spell gitlinks with 40 digits.
+IN_BOTH_FORMATS = [
+    (case, object_format)
+    for object_format in ("sha1", "sha256")
+    for case in ALL
+    if object_format == "sha1" or "gitlink" not in case
+]
+
+
+@pytest.mark.parametrize(("case", "object_format"), IN_BOTH_FORMATS)
 def test_patch_rebuilds_the_tree_and_leaves_the_mirror_alone(tmp_path, case, object_format):
     repository = tmp_path / "m"
     states = ALL[case]
-    if object_format == "sha256" and "gitlink" in case:
-        pytest.skip("the cases spell 40-digit gitlinks")
     base, head = linear(repository, *states, object_format=object_format)
     before = content_of(repository)
     with GitMirror(repository) as mirror:
