@@ -16,12 +16,12 @@ from contextlib import contextmanager
 from typing import TextIO
 
 from sediment_assets import __version__
-from sediment_assets.cli import export, facts
+from sediment_assets.cli import demo, export, facts
 from sediment_assets.cli.output import fail, printable
 from sediment_assets.cli.parser import CommandParser
 from sediment_assets.errors import SedimentError
 
-COMMANDS = (facts, export)
+COMMANDS = (facts, export, demo)
 """Modules with ``add_parser``, in the order in which help lists them."""
 
 DESCRIPTION = """
@@ -70,14 +70,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 return _run(arguments)
         finally:
             sys.stdout.flush()
-    except BrokenPipeError:
-        # Whoever read our output went away; what was to be written on disk is complete. The interpreter flushes once
-        # more at its end, which must not complain either.
-        _discard_output()
-        return 1
     except KeyboardInterrupt:
         fail("interrupted; nothing was left half-written")
         return 130
+    except BrokenPipeError:
+        # Whoever read our output went away; what was to be written on disk is complete.
+        _discard_output()
+        return 1
+    except OSError as error:
+        # _run lets no other error of the system through, so this is the output itself: a full disk behind it, say.
+        fail(f"standard output: cannot be written: {error.strerror or error}")
+        _discard_output()
+        return 1
 
 
 def _run(arguments: Sequence[str] | None) -> int:
@@ -121,6 +125,7 @@ def _never_fail_to_encode(stream: TextIO) -> None:
 
 
 def _discard_output() -> None:
+    """Keep the interpreter from complaining when it flushes once more at its end."""
     sink = os.open(os.devnull, os.O_WRONLY)
     for descriptor in (1, 2):
         os.dup2(sink, descriptor)
