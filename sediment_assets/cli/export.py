@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from sediment_assets.adapters.settings import Settings
     from sediment_assets.publish.export import ExportSettings
     from sediment_assets.publish.summary import ExportSummary
-    from sediment_assets.rollouts.source import RolloutSource
     from sediment_assets.targets.registry import Target
 
 TARGETS = ("sediment", "swe-bench", "nemo-gym")
@@ -136,6 +135,7 @@ def _from_facts(args: argparse.Namespace, settings: Settings, target: Target) ->
 
 
 def _from_bundle(args: argparse.Namespace, settings: Settings, target: Target) -> ExportSummary:
+    from sediment_assets.adapters.bundle_dir import open_bundle
     from sediment_assets.adapters.git_mirror_store import GitMirrorStore
     from sediment_assets.publish.export import export_rlvr
     from sediment_assets.targets.registry import TARGETS as SPECS
@@ -147,13 +147,6 @@ def _from_bundle(args: argparse.Namespace, settings: Settings, target: Target) -
         with store as mirrors, counting("Rollouts") as progress:
             operator = _operator_settings(settings)
             return export_rlvr(source, mirrors, args.out, target=target, settings=operator, progress=progress)
-
-
-def open_bundle(directory: Path) -> AbstractContextManager[RolloutSource]:
-    """Open and completely validate a derived bundle."""
-    raise ExportError(
-        f"--from {directory}: reading bundles is not part of this version; leave --from out to derive from the Facts"
-    )
 
 
 def _refuse_profile(args: argparse.Namespace) -> None:
