@@ -58,13 +58,20 @@ def redact(fact: FactT) -> Redacted[FactT]:
 
 
 def _redact_call(call: InferenceCall, reasons: Counter[RedactionReason]) -> dict[str, Any]:
-    known = frozenset(_known_credentials(_tool_values(call)))
-    redaction = _Redaction(known, reasons)
+    redaction = _Redaction(known_credentials(call), reasons)
     return {
         "input_messages": tuple(redaction.message(message) for message in call.input_messages),
         "output_messages": tuple(redaction.message(message) for message in call.output_messages),
         "raw": redaction.json(call.raw),
     }
+
+
+def known_credentials(call: InferenceCall) -> frozenset[str]:
+    """Return the credentials of a call's tool arguments and results, which are redacted wherever else they are a line.
+
+    Without any, each message of a call is redacted independently of the others.
+    """
+    return frozenset(_known_credentials(_tool_values(call)))
 
 
 def _redact_outcome(outcome: CIOutcome, reasons: Counter[RedactionReason]) -> dict[str, Any]:

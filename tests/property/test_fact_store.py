@@ -142,7 +142,7 @@ def everything(reader: FactReader) -> dict[str, object]:
         "full_outcomes": repr(sorted(outcomes.items())),
         "identities": list(reader.call_identities()),
         "candidates": list(reader.candidate_calls(at(1), at(4))),
-        "calls": repr([list(reader.full_calls(session_id)) for session_id in session_ids]),
+        "calls": repr(list(reader.full_calls(call.inference_call_id for call in reader.call_identities()))),
     }
 
 

@@ -7,7 +7,7 @@ by one. The price is that a reader, too, needs write permission in the file's di
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from typing import Any
 from urllib.parse import quote
 
@@ -71,7 +71,13 @@ def _sqlite_engine(location: StoreLocation, mode: str, *, begin: str) -> Engine:
     def connect() -> sqlite3.Connection:
         # isolation_level=None: the driver's implicit transactions leave reads outside any, so we say BEGIN ourselves.
         connection = sqlite3.connect(
-            file, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+            file,
+            uri=True,
+            timeout=BUSY_SECONDS,
+            isolation_level=None,
+            check_same_thread=False,
+            # Every cached statement keeps a copy of the values it was last given, a whole batch of Facts maybe.
+            cached_statements=8,
         )
         connection.execute("PRAGMA foreign_keys = ON")
         if mode == _READ:
@@ -192,19 +198,45 @@ def _require_own_store(connection: Connection) -> None:
         )
 
 
-def create_store(engine: Engine) -> None:
-    """Make the tables of an empty Fact store unless they are there already; a database with other tables is refused."""
+def create_store(engine: Engine) -> bool:
+    """Make the tables of an empty Fact store; False when they are there already.
+
+    Raises FactStoreError for a database with tables of another program.
+    """
     with readable_failures(engine), engine.begin() as connection:
         _settle(connection)
         tables = set(inspect(connection).get_table_names())
         if alembic_version.name in tables:
-            return
+            return False
         if tables:
             raise FactStoreError(
                 f"Fact store {label_of(engine.url)}: expected an empty database, got tables of another program"
             )
         metadata.create_all(connection)
         connection.execute(alembic_version.insert().values(version_num=HEAD))
+    return True
+
+
+@contextmanager
+def filling_new_store(engine: Engine) -> Iterator[None]:
+    """Fill a store that was just created: SQLite does without its WAL meanwhile, and writes every page once, not twice.
+
+    Readers have to wait, but there is nothing to read yet.
+    """
+    _set_journal_mode(engine, "DELETE")
+    try:
+        yield
+    finally:
+        _set_journal_mode(engine, "WAL")
+
+
+def _set_journal_mode(engine: Engine, mode: str) -> None:
+    if engine.dialect.name != Dialect.SQLITE:
+        return
+    # Past SQLAlchemy: a mode is not set inside a transaction. While others use the file it just stays as it is.
+    connection = engine.raw_connection()
+    with closing(connection), suppress(sqlite3.OperationalError):
+        connection.cursor().execute(f"PRAGMA journal_mode = {mode}")
 
 
 def lock_for_import(connection: Connection) -> None:

@@ -41,7 +41,11 @@ def parse_line(table: str, line: bytes) -> FrozenModel:
 
     Raises LineError for the first thing that is wrong, saying how many more fields are.
     """
-    values = _object(line)
+    return validate(table, read_object(line))
+
+
+def validate(table: str, values: JsonObject) -> FrozenModel:
+    """Take a decoded line as a record of ``table``; raises LineError as ``parse_line`` does."""
     model = JSONL_MODELS[table]
     for name in _generated_fields(model):
         # Only capture may invent these; here an invented id would be stored anew at each import.
@@ -53,6 +57,13 @@ def parse_line(table: str, line: bytes) -> FrozenModel:
         (name, problem), *others = explain_errors(error)
         more = f" (and {len(others)} more {'field' if len(others) == 1 else 'fields'})" if others else ""
         raise LineError(f"{name}: {problem}{more}" if name else problem + more) from None
+
+
+def prepare_line(table: str, line: bytes) -> PreparedLine:
+    """Read, validate and redact one line of a table of Facts. Raises LineError."""
+    fact = parse_line(table, line)
+    assert isinstance(fact, Fact)
+    return prepare_fact(fact)
 
 
 def prepare_fact(fact: Fact) -> PreparedLine:
@@ -69,7 +80,8 @@ def prepare_fact(fact: Fact) -> PreparedLine:
     return PreparedLine(row, aliases, redacted.reasons)
 
 
-def _object(line: bytes) -> JsonObject:
+def read_object(line: bytes) -> JsonObject:
+    """Decode one line as a JSON object; raises LineError."""
     if line.startswith(_BOM):
         raise LineError("expected a JSON object, got a byte order mark")
     if not line.strip():

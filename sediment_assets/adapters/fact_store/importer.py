@@ -6,26 +6,33 @@ storing stops at the first, since nothing of it would stay.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, Table
 
-from sediment_assets.adapters.fact_store.engine import create_store, lock_for_import, write_transaction
+from sediment_assets.adapters.fact_store.engine import (
+    create_store,
+    filling_new_store,
+    lock_for_import,
+    write_transaction,
+)
+from sediment_assets.adapters.fact_store.import_calls import CallLines
 from sediment_assets.adapters.fact_store.import_files import ImportFile, find_files
-from sediment_assets.adapters.fact_store.import_lines import LineError, parse_line, prepare_fact
+from sediment_assets.adapters.fact_store.import_lines import LineError, parse_line, prepare_line
 from sediment_assets.adapters.fact_store.import_rows import PlacedLine, store_rows
 from sediment_assets.adapters.fact_store.location import FactStoreError, label_of
 from sediment_assets.adapters.fact_store.quarantine_log import QuarantineConflictError, append_record
-from sediment_assets.adapters.fact_store.schema import FACT_TABLES, primary_key
-from sediment_assets.facts.model import Fact
+from sediment_assets.adapters.fact_store.schema import FACT_TABLES, inference_calls, primary_key
 from sediment_assets.facts.quarantine import QuarantineRecord
 from sediment_assets.facts.redaction import RedactionReason
 from sediment_assets.facts.vocabulary import FactTable
 
 BATCH_ROWS = 500
 """Most lines stored at once."""
-BATCH_BYTES = 8 * 2**20
+BATCH_BYTES = 4 * 2**20
 """Lines are stored as soon as they are this large together, so memory is bounded by this and the longest line."""
 SHOWN_PROBLEMS = 50
 """Bad lines an error lists before it only counts."""
@@ -82,8 +89,8 @@ def import_paths(
     every batch. Raises FactStoreError for unusable paths or store, FactImportError for bad or conflicting lines.
     """
     files = find_files(paths)
-    create_store(engine)
-    with write_transaction(engine) as connection:
+    is_new = create_store(engine)
+    with filling_new_store(engine) if is_new else nullcontext(), write_transaction(engine) as connection:
         lock_for_import(connection)
         run = _Import(connection, sum(file.size for file in files), progress)
         for file in files:
@@ -104,6 +111,7 @@ class _Import:
         self._bytes_read = 0
         self._progress = progress
         self._storing = True
+        self._calls = CallLines()
         self.summaries: dict[str, TableSummary] = {}
         self.problems: list[str] = []
         self.problem_count = 0
@@ -118,14 +126,13 @@ class _Import:
         self._report_progress(file)
 
     def _import_facts(self, file: ImportFile, table: Table, summary: TableSummary) -> None:
+        prepare = self._calls.prepare if table is inference_calls else partial(prepare_line, file.table)
         batch: dict[str, PlacedLine] = {}
         size = 0
         key = primary_key(table).name
         for place, line in self._lines(file, summary):
             try:
-                fact = parse_line(file.table, line)
-                assert isinstance(fact, Fact)
-                prepared = prepare_fact(fact)
+                prepared = prepare(line)
             except LineError as error:
                 self._refuse(f"{place}: {error}")
                 continue
