@@ -284,6 +284,14 @@ class FactReaderCases:
             expected = encode_stored(calls[1].model_dump()["output_messages"])
             assert (found[0].session_id, found[0].observed_at, found[0].output_text) == ("s-1", at(1), expected)
 
+    def test_any_number_of_sessions_can_be_named_for_candidates(self, open_reader: OpenReader):
+        calls = [make_call(inference_call_id=f"c{n}", session_id=f"s{n}") for n in range(4)]
+        others = [f"other-{n}" for n in range(70_000)]  # more than a query may name on either database
+        with open_reader(calls) as facts:
+            for wanted, found in ((["s3", "s1"], ["c1", "c3"]), ([*others, "s2"], ["c2"]), ([], [])):
+                candidates = facts.candidate_calls(at(0), at(9), session_ids=wanted)
+                assert [call.inference_call_id for call in candidates] == found
+
     def test_identities_carry_sorted_aliases(self, open_reader: OpenReader):
         output = [
             plain_message("assistant", tool_call("b"), tool_call("a"), tool_call("b")),

@@ -142,10 +142,13 @@ class FactSnapshot:
         query = select(calls.inference_call_id, calls.session_id, calls.observed_at, calls.output_messages).where(
             calls.observed_at.between(start, end)
         )
-        if session_ids is not None:
-            query = query.where(calls.session_id.in_(sorted(session_ids)))
+        wanted = None if session_ids is None else frozenset(session_ids)
+        # Databases limit how many values one query may name; beyond a few, passing over the other rows is as good.
+        if wanted is not None and len(wanted) <= _IDS_AT_ONCE:
+            query = query.where(calls.session_id.in_(sorted(wanted)))
         for row in stream(self._connection, self._observed(query), fetch=WIDE):
-            yield CandidateCall(*row)
+            if wanted is None or row.session_id in wanted:
+                yield CandidateCall(*row)
 
     def call_identities(self) -> Iterator[CallIdentity]:
         """Every call's identity, by (observed_at, inference_call_id)."""
