@@ -6,10 +6,14 @@ from typing import Any
 
 import pytest
 
+from sediment_assets.derive.attribution import attribute_by_similarity
+from sediment_assets.derive.bindings import Bindings
 from sediment_assets.derive.policy import DEFAULT_POLICY, MatchingPolicy
 from sediment_assets.repositories.keys import CommitKey, LegacyKey
+from sediment_assets.repositories.resolver import RepositoryResolver
 from tests.builders import IDENTITY, ORG, ZERO_SHA
 from tests.histories import IDENTIFIED, LEGACY, added, sha
+from tests.memory import MemoryFacts
 from tests.memory_mirrors import MemoryCommit, MemoryMirror, MemoryMirrors
 from tests.unit.derive.attribution_cases import (
     CHAIN,
@@ -123,6 +127,42 @@ def test_windows_follow_each_push() -> None:
     )
     assert won(found) == {"of-early": {sha(1)}, "of-late": {sha(2)}}
     assert found.skipped == {"no_match": 1}
+
+
+@pytest.mark.parametrize(("minute", "microseconds", "matches"), EDGES)
+def test_wide_window_of_a_later_push_includes_both_ends(minute: int, microseconds: int, matches: bool) -> None:
+    """Whether an earlier Push has seen the call or not, and however far the windows lie apart."""
+    call = say("d e f", observed_at=minutes(minute) + microseconds * MICROSECOND)
+    history = commits(added("a.py", "a b c"), added("a.py", "d e f"))
+    for earlier in (-1, -60, -200):
+        first, second = push(sha(1), push_id="p1", captured_at=minutes(earlier)), push(sha(2), push_id="p2")
+        found = attribute(call, say("x", "near"), first, second, history=history)
+        assert won(found) == ({"of-c1": {sha(2)}} if matches else {})
+
+
+class CountedFacts(MemoryFacts):
+    """Keeps the ids of all calls it gave out as candidates."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.given: list[str] = []
+
+    def candidate_calls(self, *arguments: Any) -> Any:
+        for call in super().candidate_calls(*arguments):
+            self.given.append(call.inference_call_id)
+            yield call
+
+
+def test_overlapping_windows_read_each_call_once() -> None:
+    calls = [say("x", f"c{number}", observed_at=minutes(10 * number)) for number in range(10)]
+    pushes = [push(sha(n), push_id=f"p{n}", captured_at=minutes(30 * n)) for n in (1, 2, 3)]
+    reader = CountedFacts(ORG, [*calls, *pushes])
+    resolver = RepositoryResolver.build(ORG, reader.evidence(), reader.renames())
+    mirrors = MemoryMirrors({LEGACY: MemoryMirror(commits(*[added("a.py", TEXT)] * 3))})
+    attribute_by_similarity(reader, mirrors, resolver, Bindings(), DEFAULT_POLICY)
+    in_pool, *in_windows = reader.given
+    assert in_pool == "c0"
+    assert in_windows == [call.inference_call_id for call in calls]
 
 
 HUGE = 10**12
