@@ -19,10 +19,14 @@ $(STAMP): pyproject.toml
 	touch $@
 
 demo: $(STAMP) ## Plant demo evidence, materialize the graph, print the rows and how to open the UI
-	$(BIN)/sediment demo run $(DEMO)
+	$(BIN)/sediment demo plant $(DEMO)
+	cd $(DEMO) && ../$(BIN)/sediment backfill --from 2026-11-02 --to 2026-11-08
+	@echo
+	@echo "Rows and skips of the demo's week are above; docs/demo.md says what each Session shows."
+	@echo "Open the graph in a browser:  make ui"
 
 ui: $(STAMP) ## Open the Dagster UI on the demo's instance (http://127.0.0.1:3000)
-	$(BIN)/sediment demo ui $(DEMO)
+	cd $(DEMO) && ../$(BIN)/sediment ui
 
 test: $(STAMP) ## Run every test, the shared vectors included when they are there
 	$(BIN)/python -m pytest -n auto

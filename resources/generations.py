@@ -31,7 +31,7 @@ class GenerationStore(dg.ConfigurableResource):  # type: ignore[type-arg]  # gen
     def new_path(self, kind: str, context: dg.AssetExecutionContext) -> Path:
         """Return the path of this attempt's generation; its parent exists, the directory itself does not."""
         day = date.fromisoformat(context.partition_key).isoformat()  # a key becomes a path only in this form
-        parent = Path(self.root, kind, day)
+        parent = Path(self.root, kind, day).absolute()
         parent.mkdir(parents=True, exist_ok=True)
         return parent / f"{context.run.run_id}.{context.retry_number}"
 

@@ -1,0 +1,118 @@
+"""``sediment backfill`` and ``sediment ui``: the asset graph without and with a browser.
+
+The graph runs in processes of its own, so that this command line never imports Dagster. They get the settings of the
+environment and of ``.env``, and one instance directory (``DAGSTER_HOME``) for both commands.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from datetime import date
+from pathlib import Path
+
+from sediment_assets.cli.output import say
+from sediment_assets.errors import SedimentError
+
+HOME_DIRECTORY = ".dagster"
+INSTANCE_FILE = "dagster.yaml"
+DEFAULT_EXPORT_ROOT = "exports"
+
+BACKFILL_DESCRIPTION = """
+Materialize a range of days in one process, without a daemon: the same runs, checks and events as in the UI. Every day
+gets a new generation; nothing that was published before is touched.
+"""
+BACKFILL_EPILOG = """
+example:
+  sediment backfill --from 2026-11-02 --to 2026-11-08
+
+Needs SEDIMENT_ORG_ID, SEDIMENT_DATABASE_URL and SEDIMENT_MIRROR_PATH, in the environment or in .env. Generations go
+to SEDIMENT_EXPORT_ROOT (default: exports), the run history to DAGSTER_HOME (default: .dagster).
+"""
+UI_DESCRIPTION = """
+Open the asset graph in Dagster's UI, with its daemon: dagster dev on the instance that sediment backfill uses.
+Stop it with Ctrl-C.
+"""
+
+
+class GraphError(SedimentError):
+    """The asset graph cannot be started."""
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add ``backfill`` and ``ui``; the parsed arguments carry the function to call as ``run``."""
+    backfill = subparsers.add_parser(
+        "backfill",
+        help="materialize the asset graph for a range of days",
+        description=BACKFILL_DESCRIPTION,
+        epilog=BACKFILL_EPILOG,
+    )
+    backfill.add_argument("--from", dest="first", required=True, type=_day, metavar="DAY", help="first day, YYYY-MM-DD")
+    backfill.add_argument("--to", dest="last", required=True, type=_day, metavar="DAY", help="last day, included")
+    backfill.set_defaults(run=run_backfill)
+    ui = subparsers.add_parser("ui", help="open the asset graph in the browser", description=UI_DESCRIPTION)
+    ui.add_argument("--port", type=int, default=3000, help="port on 127.0.0.1 (default: 3000)")
+    ui.set_defaults(run=run_ui)
+
+
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected a day such as 2026-11-02, got {text!r}") from None
+
+
+def run_backfill(args: argparse.Namespace) -> int:
+    """Materialize every day of the range; exit code 1 when any of them failed."""
+    if args.first > args.last:
+        raise GraphError(f"--from: expected a day not after --to ({args.last}), got {args.first}")
+    module = [sys.executable, "-m", "sediment_assets.defs.backfill"]
+    return subprocess.run([*module, str(args.first), str(args.last)], env=graph_environment(), check=False).returncode
+
+
+def run_ui(args: argparse.Namespace) -> int:
+    """Start ``dagster dev`` and wait for it."""
+    environment = graph_environment()
+    say(f"opening http://127.0.0.1:{args.port} (Ctrl-C stops it)")
+    sys.stdout.flush()
+    module = ["-m", "dagster", "dev", "-m", "sediment_assets.definitions", "-h", "127.0.0.1", "-p", str(args.port)]
+    os.execve(sys.executable, [sys.executable, *module], environment)
+
+
+def graph_environment() -> dict[str, str]:
+    """Return the environment of a Dagster process: settings, export root and instance directory, all absolute.
+
+    :raises SettingsError: when a setting that every run needs is missing or wrong.
+    """
+    from sediment_assets.adapters.settings import EXPORT_ROOT, Settings
+
+    settings = Settings.load()
+    settings.evidence()
+    home = Path(os.environ.get("DAGSTER_HOME") or HOME_DIRECTORY).absolute()
+    prepare_home(home)
+    return {
+        **settings.dotenv,
+        **os.environ,
+        EXPORT_ROOT: str(settings.export_root(Path(DEFAULT_EXPORT_ROOT)).absolute()),
+        "DAGSTER_HOME": str(home),
+    }
+
+
+def prepare_home(home: Path) -> None:
+    """Create an instance directory with this project's ``dagster.yaml``; an existing one is left alone."""
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        if not (home / INSTANCE_FILE).exists():
+            shutil.copyfile(_instance_file(), home / INSTANCE_FILE)
+    except OSError as error:
+        raise GraphError(f"{home}: cannot prepare the Dagster instance directory: {error.strerror or error}") from error
+
+
+def _instance_file() -> Path:
+    """Find ``dagster.yaml``: packaged beside the code, or at the root of a clone."""
+    package = Path(__file__).resolve().parents[1]
+    packaged = package / INSTANCE_FILE
+    return packaged if packaged.exists() else package.parent / INSTANCE_FILE
