@@ -200,7 +200,7 @@ def test_a_row_holds_no_surrogate(text):
 
 
 @pytest.mark.parametrize("encode", [encode_stored, encode_canonical, encode_row])
-@pytest.mark.parametrize("value", [b"x", {1, 2}, object(), {1: 2}, {None: 1}, {"a": [{(): 1}]}, 1j], ids=repr)
+@pytest.mark.parametrize("value", [b"x", {1, 2}, object, {1: 2}, {None: 1}, {"a": [{(): 1}]}, 1j], ids=repr)
 def test_what_is_not_json_is_an_error(encode, value):
     with pytest.raises(JsonError, match="expected"):
         encode(value)
