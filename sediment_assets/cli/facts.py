@@ -10,26 +10,57 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from sediment_assets.cli.output import is_styled, printable, say
+
 if TYPE_CHECKING:
     from sediment_assets.adapters.fact_store.counts import OrganizationCount, StoreCount
     from sediment_assets.adapters.fact_store.importer import ImportProgress, ImportSummary
 
 
+COUNTS = """
+Show what the Fact store holds: how many Facts per organization and table, how many of them are quarantined, and when
+the first and the last were captured. Nothing is written.
+"""
+COUNTS_EPILOG = """
+settings (environment, or .env in the current directory; names in any case):
+  SEDIMENT_DATABASE_URL  the Fact store: sqlite:///PATH (four slashes for an
+                         absolute path) or postgresql://USER@HOST/DATABASE
+
+examples:
+  sediment facts
+  sediment facts import facts/
+"""
+IMPORT = """
+Import canonical Facts, one JSON object a line, into the Fact store; a missing SQLite store is made. Credentials are
+redacted first. If one line is invalid, nothing is imported and every bad line is listed. Importing the same lines again
+changes nothing.
+
+  inference_calls.jsonl       developer_decisions.jsonl
+  ci_outcomes.jsonl           pushes.jsonl
+  repository_renames.jsonl    session_commit_observations.jsonl
+  quarantine.jsonl            the quarantine log, in the order of its lines
+"""
+IMPORT_EPILOG = """
+settings (environment, or .env in the current directory; names in any case):
+  SEDIMENT_DATABASE_URL  the Fact store: sqlite:///PATH (four slashes for an
+                         absolute path), or an empty PostgreSQL database; an
+                         existing Sediment deployment is only ever read
+
+examples:
+  sediment facts import facts/
+  sediment facts import pushes.jsonl more/inference_calls.jsonl
+"""
+
+
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add ``facts`` and its subcommand; the parsed arguments carry the function to call as ``run``."""
     facts = subparsers.add_parser(
-        "facts",
-        help="show what is in the Fact store, or import Facts",
-        description="Show how many Facts the store of SEDIMENT_DATABASE_URL holds, per organization and table.",
+        "facts", help="show what is in the Fact store, or import Facts", description=COUNTS, epilog=COUNTS_EPILOG
     )
     facts.set_defaults(run=run_counts)
     commands = facts.add_subparsers(title="commands", metavar="COMMAND")
     importing = commands.add_parser(
-        "import",
-        help="import canonical Fact JSONL",
-        description="Import canonical Facts into the store of SEDIMENT_DATABASE_URL; a missing SQLite store is made. "
-        "Credentials are redacted first. Either every line is imported or, if one is invalid, none; importing the "
-        "same lines again changes nothing.",
+        "import", help="import canonical Fact JSONL", description=IMPORT, epilog=IMPORT_EPILOG
     )
     importing.add_argument("paths", nargs="+", metavar="PATH", help="a TABLE.jsonl file, or a directory of such files")
     importing.set_defaults(run=run_import)
@@ -40,7 +71,8 @@ def run_counts(args: argparse.Namespace) -> int:
     from sediment_assets.adapters.fact_store.counts import count_facts
     from sediment_assets.adapters.fact_store.engine import reading_engine
 
-    print(*describe_store(count_facts(reading_engine(_database_url()))), sep="\n")
+    for line in describe_store(count_facts(reading_engine(_database_url()))):
+        say(line)
     return 0
 
 
@@ -50,13 +82,14 @@ def run_import(args: argparse.Namespace) -> int:
     from sediment_assets.adapters.fact_store.importer import import_paths
 
     engine = writing_engine(_database_url())
-    progress = _ProgressLine() if sys.stderr.isatty() else None
+    progress = _ProgressLine() if is_styled(sys.stderr) else None
     try:
         summary = import_paths(engine, args.paths, progress=progress)
     finally:
         if progress is not None:
             progress.clear()
-    print(*describe_import(summary), sep="\n")
+    for line in describe_import(summary):
+        say(line)
     return 0
 
 
@@ -117,7 +150,7 @@ class _ProgressLine:
 
     def __call__(self, progress: ImportProgress) -> None:
         share = progress.bytes_read / progress.bytes_total if progress.bytes_total else 1.0
-        print(f"\r\x1b[K{share:4.0%}  {progress.path.name}", end="", file=sys.stderr, flush=True)
+        print(f"\r\x1b[K{share:4.0%}  {printable(progress.path.name)}", end="", file=sys.stderr, flush=True)
 
     def clear(self) -> None:
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)

@@ -12,6 +12,7 @@ from sediment_assets.adapters.fact_store.importer import FactImportError
 from sediment_assets.adapters.fact_store.location import FactStoreError
 from sediment_assets.cli.facts import add_parser
 from sediment_assets.errors import SedimentError
+from sediment_assets.facts.tables import JSONL_MODELS
 from sediment_assets.facts.vocabulary import FactTable
 from tests.builders import make_call, make_decision, make_outcome, make_push, make_quarantine, plain_message
 from tests.fact_files import write_facts
@@ -125,3 +126,10 @@ def test_parsing_imports_nothing_heavy():
         "print(sorted({'sqlalchemy', 'pydantic', 'dagster'} & set(sys.modules)))"
     )
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
+def test_help_names_every_file_an_import_knows(capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit):
+        run("facts", "import", "--help")
+    shown = capsys.readouterr().out
+    assert [name for name in JSONL_MODELS if f"{name}.jsonl" not in shown] == []

@@ -1,9 +1,12 @@
 """Importing canonical JSONL: what is read, what is refused and how, all or nothing (design.md §4, facts.md §9)."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from sediment_assets.adapters.fact_store import engine as engine_module
 from sediment_assets.adapters.fact_store.engine import reading_engine, writing_engine
 from sediment_assets.adapters.fact_store.importer import (
     BATCH_ROWS,
@@ -320,3 +323,48 @@ def test_facts_are_redacted_before_they_are_stored(url: str, tmp_path: Path):
     assert secret.encode() not in (tmp_path / "facts.db").read_bytes()
     # Nothing new is stored, so nothing is redacted in it.
     assert not any(table.redactions for table in run_import(url, directory).tables)
+
+
+# --- while others read
+
+
+def journal_mode(path: Path) -> str:
+    with closing(sqlite3.connect(path)) as connection:
+        mode: str = connection.execute("PRAGMA journal_mode").fetchone()[0]
+        return mode
+
+
+def test_a_filled_store_lets_readers_and_writers_work_side_by_side(url: str, tmp_path: Path):
+    run_import(url, write_facts(tmp_path / "first", [make_call()]))
+    assert journal_mode(tmp_path / "facts.db") == "wal"
+    with open_facts(reading_engine(url), "acme") as facts:
+        run_import(url, write_facts(tmp_path / "second", [make_call(inference_call_id="c2", session_id="s2")]))
+        assert list(facts.session_ids_with_calls()) == ["s1"]
+    with open_facts(reading_engine(url), "acme") as facts:
+        assert list(facts.session_ids_with_calls()) == ["s1", "s2"]
+
+
+def test_a_refused_first_import_leaves_a_store_for_readers_and_writers(url: str, tmp_path: Path):
+    refused_lines(url, file_of(tmp_path, "pushes.jsonl", b"\n"))
+    assert journal_mode(tmp_path / "facts.db") == "wal"
+
+
+def test_an_operators_journal_mode_is_kept(url: str, tmp_path: Path):
+    run_import(url, write_facts(tmp_path / "first", [make_call()]))
+    with closing(sqlite3.connect(tmp_path / "facts.db")) as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")
+    run_import(url, write_facts(tmp_path / "second", [make_push()]))
+    assert journal_mode(tmp_path / "facts.db") == "delete"
+
+
+def test_a_second_writer_waits_and_then_says_so(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    directory = write_facts(tmp_path / "facts", [make_call()])
+    run_import(url, directory)
+    monkeypatch.setattr(engine_module, "BUSY_SECONDS", 0.1)
+    with closing(sqlite3.connect(tmp_path / "facts.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(FactStoreError) as refused:
+            run_import(url, directory)
+    assert str(refused.value) == (
+        f"Fact store {tmp_path}/facts.db: another process holds the store; try again when its import has ended"
+    )
