@@ -4,18 +4,18 @@ Hand-written, because a bundle is made of messages: a model per part would cost 
 """
 
 from collections.abc import Mapping, Set
+from functools import lru_cache
 from typing import Any, Final
 
 from sediment_assets.bundle.errors import BundleError
 from sediment_assets.bundle.shapes import parse_field, parse_list, parse_normal, require_keys
 from sediment_assets.facts.expected import shown
-from sediment_assets.facts.json_values import canonical_order
 from sediment_assets.facts.messages import PlainMessage, PlainPart, PlainToolCall
 from sediment_assets.facts.scalars import normal_id
 
 
 def parse_messages(value: object) -> list[PlainMessage]:
-    """Read an array of messages: declared key order, captured objects in code-point key order."""
+    """Read an array of messages: keys in declared order, captured objects as they are."""
     return parse_list(value, _message)
 
 
@@ -50,7 +50,7 @@ def _part(value: Any) -> PlainPart:
     return {
         "type": "tool_call_response",
         "id": parse_field(part, "id", _id),
-        "result": canonical_order(part["result"]),
+        "result": part["result"],
     }
 
 
@@ -89,7 +89,7 @@ def _tool_call(part: Mapping[str, Any]) -> PlainToolCall:
         "type": "tool_call",
         "id": parse_field(part, "id", _id),
         "name": _text(part, "name"),
-        "arguments": canonical_order(arguments),
+        "arguments": arguments,
     }
 
 
@@ -101,4 +101,9 @@ def _text(value: Mapping[str, Any], key: str) -> str:
 
 
 def _id(value: object) -> str:
-    return parse_normal(value, normal_id)
+    return _known_id(value) if isinstance(value, str) else parse_normal(value, normal_id)
+
+
+@lru_cache(maxsize=4096)  # a call repeats its Session's history, so the same ids come again and again
+def _known_id(text: str) -> str:
+    return parse_normal(text, normal_id)
