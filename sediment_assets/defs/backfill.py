@@ -13,7 +13,7 @@ from time import monotonic
 
 import dagster as dg
 
-from sediment_assets.definitions import defs
+from sediment_assets.defs.build import load_defs
 from sediment_assets.defs.jobs import DAY_JOB
 from sediment_assets.defs.keys import ROLLOUTS
 
@@ -63,7 +63,7 @@ def days(first: date, last: date) -> Iterator[str]:
 
 def run_days(first: date, last: date, instance: dg.DagsterInstance) -> RangeTally:
     """Run every day of the range, whatever happens to the others, and print a line for each."""
-    job = defs.resolve_job_def(DAY_JOB)
+    job = load_defs().resolve_job_def(DAY_JOB)
     tally = RangeTally()
     for day in days(first, last):
         started = monotonic()
