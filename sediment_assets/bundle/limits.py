@@ -31,7 +31,7 @@ def beyond_reference(
     manifest_bytes: int,
     session_bytes: int,
 ) -> Iterator[str]:
-    """Yield one line for every limit that a bundle exceeds.
+    """Yield one warning for every limit that a bundle exceeds; its first word names the event.
 
     :param longest_lines: bytes of each file's longest line.
     :param session_bytes: size of the largest Session's messages.
@@ -46,4 +46,4 @@ def beyond_reference(
     ]
     for place, unit, got, most in sizes:
         if got > most:
-            yield f"{place}: {got} {unit}, more than the {most} that the reference implementation reads"
+            yield f"bundle_beyond_reference: {place}: {got} {unit}, more than the reference reader takes ({most})"

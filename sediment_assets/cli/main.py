@@ -16,12 +16,12 @@ from contextlib import contextmanager
 from typing import TextIO
 
 from sediment_assets import __version__
-from sediment_assets.cli import demo, export, facts, graph
+from sediment_assets.cli import demo, derive, export, facts, graph
 from sediment_assets.cli.output import fail, printable
 from sediment_assets.cli.parser import CommandParser
 from sediment_assets.errors import SedimentError
 
-COMMANDS = (facts, export, graph, demo)
+COMMANDS = (facts, derive, export, graph, demo)
 """Modules with ``add_parser``, in the order in which help lists them."""
 
 DESCRIPTION = """

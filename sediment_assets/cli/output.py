@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
@@ -62,3 +63,29 @@ def counting(label: str) -> Iterator[Callable[[object], None] | None]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(label, total=None)
         yield lambda _: progress.advance(task)
+
+
+@contextmanager
+def stages() -> Iterator[Callable[[str, int], None] | None]:
+    """Show what is being worked on and how many rows of it are done, as ``counting`` does."""
+    if not is_styled(sys.stderr):
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}: {task.completed}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("reading evidence", total=None)
+        shown = 0.0
+
+        def tell(stage: str, done: int) -> None:
+            nonlocal shown
+            if time.monotonic() - shown >= _REFRESH_SECONDS:  # rows can be faster than a terminal
+                shown = time.monotonic()
+                progress.update(task, description=stage, completed=done)
+
+        yield tell
+
+
+_REFRESH_SECONDS = 0.1
