@@ -1,0 +1,52 @@
+"""The ``sediment`` command in a process of its own, without the second that its imports take.
+
+A fork server imports the program once; each run is a fork of it, with the arguments, environment and directory that it
+is given. Where the start itself is under test, use ``tests/cli/command.py``.
+"""
+
+import multiprocessing
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+PRELOADED = (
+    "sediment_assets.adapters.bundle_dir",
+    "sediment_assets.adapters.evidence",
+    "sediment_assets.adapters.fact_store.importer",
+    "sediment_assets.adapters.settings",
+    "sediment_assets.cli.main",
+    "sediment_assets.publish.export",
+)
+
+
+def sediment(arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run the command with exactly this environment."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(list(PRELOADED))
+    with tempfile.TemporaryDirectory() as directory:
+        stdout, stderr = Path(directory, "stdout"), Path(directory, "stderr")
+        process = context.Process(target=_run, args=(list(arguments), cwd, dict(env), stdout, stderr))
+        process.start()
+        process.join()
+        texts = [path.read_text("utf-8") if path.exists() else "" for path in (stdout, stderr)]
+    assert process.exitcode is not None
+    code = process.exitcode
+    process.close()
+    return subprocess.CompletedProcess(list(arguments), code, *texts)
+
+
+def _run(arguments: list[str], cwd: Path, env: dict[str, str], stdout: Path, stderr: Path) -> None:
+    os.chdir(cwd)
+    os.environ.clear()
+    os.environ.update(env)
+    for path, descriptor in ((stdout, 1), (stderr, 2)):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL), descriptor)
+    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)
+    sys.stderr = open(2, "w", encoding="utf-8", closefd=False)
+
+    from sediment_assets.cli.main import main
+
+    sys.exit(main(arguments))
