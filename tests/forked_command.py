@@ -17,6 +17,7 @@ PRELOADED = (
     "sediment_assets.adapters.evidence",
     "sediment_assets.adapters.fact_store.importer",
     "sediment_assets.adapters.settings",
+    "sediment_assets.cli.derive",
     "sediment_assets.cli.main",
     "sediment_assets.publish.export",
 )
@@ -44,8 +45,8 @@ def _run(arguments: list[str], cwd: Path, env: dict[str, str], stdout: Path, std
     os.environ.update(env)
     for path, descriptor in ((stdout, 1), (stderr, 2)):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL), descriptor)
-    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)
-    sys.stderr = open(2, "w", encoding="utf-8", closefd=False)
+    sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    sys.stderr = os.fdopen(2, "w", encoding="utf-8", closefd=False)
 
     from sediment_assets.cli.main import main
 

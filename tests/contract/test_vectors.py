@@ -3,7 +3,6 @@
 The comparison is the vectors' own (``run.py``). Beyond it, both routes must give the same bytes (design: three doors).
 """
 
-import importlib.util
 import json
 import shutil
 import sys
@@ -23,7 +22,7 @@ if not VECTORS.is_dir():
 RUN = load_runner()
 NAMES = vector_names()
 INSTALLED = Path(sys.executable).with_name("sediment")
-ROUTES = ("direct", "bundle") if importlib.util.find_spec("sediment_assets.cli.derive") else ("direct",)
+ROUTES = ("direct", "bundle")
 
 COMMANDS_FILE = "verifier.toml"
 MALFORMED_COMMANDS = "cfg-verifier-commands-malformed"
@@ -97,7 +96,7 @@ def published(directory: Path) -> dict[str, bytes]:
 def test_a_vector_gives_its_expected_rows_by_both_routes(tmp_path: Path, name: str):
     assert run_vector(Vector, name, tmp_path) == []
     out = tmp_path / "run" / "out"
-    for target in RUN.TARGETS if "bundle" in ROUTES else ():
+    for target in RUN.TARGETS:
         assert published(out / "direct" / "default" / target) == published(out / "bundle" / "default" / target)
 
 
