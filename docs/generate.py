@@ -1,4 +1,4 @@
-"""Write the files that are generated from the row models: ``schemas/`` and ``docs/reference/rows.md``.
+"""Write the files that are generated from the code: ``schemas/``, ``docs/reference/rows.md`` and ``reasons.md``.
 
 ``python docs/generate.py`` writes them; with ``--check`` it writes nothing and fails when one is out of date.
 """
@@ -21,7 +21,7 @@ def main(arguments: list[str]) -> int:
     leftover = [path for path in sorted((ROOT / SCHEMAS_DIRECTORY).rglob("*.json")) if path not in files]
     if arguments:
         for path in stale + leftover:
-            sys.stderr.write(f"{path.relative_to(ROOT)}: differs from the row models; run `make schemas`\n")
+            sys.stderr.write(f"{path.relative_to(ROOT)}: differs from the code; run `make schemas`\n")
         return 1 if stale or leftover else 0
     for path in stale:
         path.parent.mkdir(parents=True, exist_ok=True)

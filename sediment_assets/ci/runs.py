@@ -7,24 +7,30 @@ that an organization with hundreds of thousands of them fits in memory. Verdicts
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import NamedTuple
 
 from sediment_assets.facts.ci_outcome import CIOutcome
 from sediment_assets.facts.vocabulary import CIProvider, CIResult
+from sediment_assets.reasons import Reason
 from sediment_assets.repositories.keys import CommitKey
 from sediment_assets.repositories.reasons import RepositoryReason
 from sediment_assets.repositories.resolver import RepositoryResolver
 
 
-class CISkip(StrEnum):
+class CISkip(Reason):
     """Why CI evidence gives no verdict. The units differ, so these are never summed (derivation.md §11)."""
 
-    CONFLICTING_RUN_IDENTITY = "conflicting_run_identity"
-    """Unit: CI run; all its outcomes are dropped."""
+    CONFLICTING_RUN_IDENTITY = (
+        "conflicting_run_identity",
+        "CI runs",
+        "The outcomes of one CI run contradict each other; all of them are dropped.",
+    )
 
-    AMBIGUOUS_WORKFLOW_VERDICTS = "ambiguous_workflow_verdicts"
-    """Unit: commit; its outcomes are kept, its verdict is null."""
+    AMBIGUOUS_WORKFLOW_VERDICTS = (
+        "ambiguous_workflow_verdicts",
+        "commits",
+        "Workflows disagree about the commit: its outcomes are kept, it has no verdict.",
+    )
 
 
 CISkipReason = CISkip | RepositoryReason

@@ -8,16 +8,20 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from sediment_assets.mirrors.diff_paths import unquote_path
+from sediment_assets.reasons import Reason
 
 
-class SectionSkip(StrEnum):
+class SectionSkip(Reason):
     """Why a diff section is dropped. Unit: sections of any file type (derivation.md §9.1, §14)."""
 
-    UNSUPPORTED = "unsupported_diff_section"
-    MALFORMED = "malformed_diff_section"
+    UNSUPPORTED = (
+        "unsupported_diff_section",
+        "diff sections",
+        "A binary file, a submodule, or a path that is not UTF-8.",
+    )
+    MALFORMED = "malformed_diff_section", "diff sections", "A section that breaks the diff grammar."
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from pydantic import MISSING
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
+from sediment_assets.targets.reasons_page import REASONS_PAGE, reasons_page
 from sediment_assets.targets.registry import TARGETS, PopulationSpec
 
 SCHEMAS_DIRECTORY: Final = "schemas"
@@ -44,6 +45,7 @@ def generated_files() -> Iterator[tuple[str, str]]:
     for population in _populations():
         yield f"{SCHEMAS_DIRECTORY}/{population.schema_path}", schema_text(population)
     yield REFERENCE_PAGE, reference_page()
+    yield REASONS_PAGE, reasons_page()
 
 
 def row_schema(population: PopulationSpec) -> dict[str, Any]:

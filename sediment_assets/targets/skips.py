@@ -10,53 +10,59 @@ from enum import StrEnum
 from typing import Generic, TypeVar
 
 from sediment_assets.ci.runs import CISkip, CISkipReason
+from sediment_assets.reasons import Reason
 from sediment_assets.repositories.reasons import RepositoryReason
 from sediment_assets.targets.registry import Population, Target
 
 
-class RowSkip(StrEnum):
-    """Why a complete row is withheld (targets.md §8). Unit: rows; the first offence in field order wins."""
+class RowSkip(Reason):
+    """Why a complete row is withheld (targets.md §8); the first offence in field order wins."""
 
-    NON_FINITE_NUMBER = "non_finite_number"
-    """A float that is NaN or infinite: JSON cannot spell it."""
-
-    UNREPRESENTABLE_UNICODE = "unrepresentable_unicode"
-    """A key or value with a surrogate code point: UTF-8 cannot spell it."""
-
-
-class TaskSkip(StrEnum):
-    """Why a Rollout gave no task row. Unit: Rollouts; first hit wins (targets.md §5.1)."""
-
-    NO_ATTRIBUTED_COMMIT = "no_attributed_commit"
-    """No commit belongs to the Session."""
-
-    MISSING_VERIFIER_EVIDENCE = "missing_verifier_evidence"
-    """No commit of the Session has a verdict."""
-
-    FAILED_REFERENCE_PATCH = "failed_reference_patch"
-    """The verified commit failed its CI: no solution to give away. Target ``swe-bench`` only."""
-
-    MIRROR_ABSENT = "mirror_absent"
-    """The verified commit's repository has no mirror."""
-
-    NO_COMMIT_IN_VERIFIER_REPO = "no_commit_in_verifier_repo"
-    """The mirror has not the verified commit, or none of the Session's commits."""
-
-    DEGENERATE_COMMIT_RANGE = "degenerate_commit_range"
-    """The Session's first commit is no ancestor of the verified one."""
-
-    ROOT_COMMIT_NO_BASE = "root_commit_no_base"
-    """The Session's first commit has no parent to start from."""
-
-    REFERENCE_PATCH_UNAVAILABLE = "reference_patch_unavailable"
-    """Git could not answer, or the patch does not rebuild the verified commit exactly."""
+    NON_FINITE_NUMBER = "non_finite_number", "rows", "A float that is NaN or infinite: JSON cannot spell it."
+    UNREPRESENTABLE_UNICODE = (
+        "unrepresentable_unicode",
+        "rows",
+        "A key or value with a surrogate code point: UTF-8 cannot spell it.",
+    )
 
 
-class RolloutSkip(StrEnum):
-    """Why a Rollout gave no rollout row at all. Unit: Rollouts (targets.md §5.2)."""
+class TaskSkip(Reason):
+    """Why a Rollout gave no task row; first hit wins (targets.md §5.1)."""
 
-    NO_SEGMENTS = "no_segments"
-    """The Rollout has no Segment, which no valid bundle contains."""
+    NO_ATTRIBUTED_COMMIT = "no_attributed_commit", "Rollouts", "No commit belongs to the Session."
+    MISSING_VERIFIER_EVIDENCE = "missing_verifier_evidence", "Rollouts", "No commit of the Session has a verdict."
+    FAILED_REFERENCE_PATCH = (
+        "failed_reference_patch",
+        "Rollouts",
+        "The verified commit failed its CI: no solution to give away. Target `swe-bench` only.",
+    )
+    MIRROR_ABSENT = "mirror_absent", "Rollouts", "The verified commit's repository has no mirror."
+    NO_COMMIT_IN_VERIFIER_REPO = (
+        "no_commit_in_verifier_repo",
+        "Rollouts",
+        "The mirror has not the verified commit, or none of the Session's commits.",
+    )
+    DEGENERATE_COMMIT_RANGE = (
+        "degenerate_commit_range",
+        "Rollouts",
+        "The Session's first commit is no ancestor of the verified one.",
+    )
+    ROOT_COMMIT_NO_BASE = (
+        "root_commit_no_base",
+        "Rollouts",
+        "The Session's first commit has no parent to start from.",
+    )
+    REFERENCE_PATCH_UNAVAILABLE = (
+        "reference_patch_unavailable",
+        "Rollouts",
+        "Git could not answer, or the patch does not rebuild the verified commit exactly.",
+    )
+
+
+class RolloutSkip(Reason):
+    """Why a Rollout gave no rollout row at all (targets.md §5.2)."""
+
+    NO_SEGMENTS = "no_segments", "Rollouts", "The Rollout has no Segment, which no valid bundle contains."
 
 
 class SkipUnit(StrEnum):
@@ -104,16 +110,12 @@ def vocabulary(target: Target, population: Population) -> tuple[SkipReason, ...]
 def unit_of(reason: SkipReason, population: Population) -> SkipUnit:
     """Return what a count of ``reason`` in the tally of ``population`` counts (targets.md §5.3)."""
     match reason:
-        case CISkip.CONFLICTING_RUN_IDENTITY:
-            return SkipUnit.CI_RUN
-        case CISkip.AMBIGUOUS_WORKFLOW_VERDICTS:
-            return SkipUnit.COMMIT
-        case RepositoryReason():
+        case RepositoryReason():  # of the references that a target resolves, only a CI outcome's is counted
             return SkipUnit.CI_OUTCOME
-        case RowSkip() if population is Population.ROLLOUTS:
-            return SkipUnit.SEGMENT
+        case RowSkip():
+            return SkipUnit.SEGMENT if population is Population.ROLLOUTS else SkipUnit.ROLLOUT
         case _:
-            return SkipUnit.ROLLOUT
+            return SkipUnit(reason.unit)
 
 
 @dataclass(slots=True)
