@@ -25,6 +25,7 @@ from sediment_assets.mirrors.reader import MirrorError, Note
 from sediment_assets.mirrors.trees import tree_changes
 
 _NOTES_AT_ONCE = 256
+_MAX_COUNT = 2**31 - 1  # git reads a count into 32 bits: 2**32 + 1 would mean 1 to it
 
 
 class GitMirror:
@@ -151,7 +152,7 @@ class GitMirror:
             return [after]
         with self._question():
             try:
-                newest_first = self._range(before, after, max(1, limit))
+                newest_first = self._range(before, after, min(max(1, limit), _MAX_COUNT))
             except MirrorError:
                 return [after]
         return newest_first[::-1] or [after]

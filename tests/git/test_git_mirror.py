@@ -169,6 +169,8 @@ def test_committer_line_is_read_as_git_reads_it(tmp_path, committer, expected):
         ("c0", "m", False, 20, "c1 c2 s1 m"),
         ("c0", "m", False, 2, "s1 m"),
         ("c0", "m", False, 0, "m"),
+        ("c0", "m", False, 2**32 + 1, "c1 c2 s1 m"),
+        ("c0", "m", False, 10**30, "c1 c2 s1 m"),
         ("c0", "m", True, 20, "m"),
         ("m", "m", False, 20, "m"),
         ("m", "c0", False, 20, "c0"),
