@@ -4,8 +4,9 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO := .demo
+SIZE ?= S
 
-.PHONY: help setup demo ui test check format schemas clean
+.PHONY: help setup demo ui test check format schemas bench clean
 
 help: ## List the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -45,5 +46,8 @@ format: $(STAMP) ## Format the code and fix what the linter can
 schemas: $(STAMP) ## Write the JSON Schema files and the reference pages from the row models
 	$(BIN)/python docs/generate.py
 
-clean: ## Remove the virtual environment and the demo
-	rm -rf $(VENV) $(DEMO)
+bench: $(STAMP) ## Measure every step over generated evidence: SIZE=S (0.14 GB of Facts), M (1.3 GB), L (13 GB)
+	$(BIN)/python -m benchmarks.run --size $(SIZE)
+
+clean: ## Remove the virtual environment, the demo and the benchmark's evidence
+	rm -rf $(VENV) $(DEMO) .bench

@@ -1,0 +1,115 @@
+"""How fast everything is: ``make bench SIZE=S``, or ``python -m benchmarks.run --size S``.
+
+Every figure is the median of several runs of a real command. The yardstick, ``orjson.loads`` over the same Fact bytes,
+is measured in the same run, so that ratios mean something on any machine.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+from benchmarks.evidence import FACTS, MIRRORS, make_evidence
+from benchmarks.measure import Cost, machine, median, run
+from benchmarks.plans import BEGIN, ORG, SIZES
+from benchmarks.report import Result, Step, report
+from sediment_assets import __version__
+
+TARGETS: Final = ("sediment", "swe-bench", "nemo-gym")
+RESULTS: Final = Path(__file__).parent / "results"
+BACKFILL_DAYS: Final = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A command to measure, what it leaves behind, and whether it reads all Facts (else no rate is given)."""
+
+    name: str
+    command: tuple[str, ...]
+    leaves: tuple[str, ...] = ()
+    reads_all: bool = True
+
+
+def tasks(facts: Path) -> Iterator[Task]:
+    """Yield what is measured, each on what the ones before it left in the work directory."""
+    sediment = (sys.executable, "-m", "sediment_assets.cli.main")
+    yield Task("orjson.loads over the Facts", (sys.executable, "-m", "benchmarks.baseline", str(facts)))
+    yield Task("import", (*sediment, "facts", "import", str(facts)), ("facts.db", "facts.db-wal", "facts.db-shm"))
+    yield Task("derive", (*sediment, "derive", "--out", "bundle"), ("bundle",))
+    export = (*sediment, "export", "rlvr", "--out", "rows", "--target")
+    for target in TARGETS:
+        yield Task(f"export {target}", (*export, target), ("rows",))
+    for target in TARGETS:
+        yield Task(f"export {target} --from bundle", (*export, target, "--from", "bundle"), ("rows",))
+    first, last = BEGIN.date(), BEGIN.date() + timedelta(days=BACKFILL_DAYS - 1)
+    graph = (".dagster", "exports")
+    backfill = (*sediment, "backfill", "--from")
+    yield Task("graph, one day", (*backfill, str(first), "--to", str(first)), graph, reads_all=False)
+    yield Task(f"graph, {BACKFILL_DAYS} days", (*backfill, str(first), "--to", str(last)), graph)
+    yield Task("sediment --help", (*sediment, "--help"), reads_all=False)
+    yield Task("import of the asset graph", (sys.executable, "-c", "import sediment_assets.definitions"), (), False)
+
+
+def main() -> None:
+    """Measure a size and write the results."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--size", choices=SIZES, default="S")
+    parser.add_argument("--runs", type=int, default=3, help="runs of each command; the median counts (default: 3)")
+    parser.add_argument("--work", type=Path, default=Path(".bench"), help="where evidence and outputs go")
+    parser.add_argument("--only", nargs="+", metavar="WORD", default=[], help="only tasks whose name holds a word")
+    args = parser.parse_args()
+    size = SIZES[args.size]
+    evidence = (args.work / size.name).absolute()
+    counts = make_evidence(size, evidence)
+    work = evidence / "work"
+    work.mkdir(exist_ok=True)
+    env = _environment(evidence, work)
+    steps = []
+    for task in tasks(evidence / FACTS):
+        if not args.only or any(word in task.name for word in (*args.only, "orjson")):
+            cost = median(args.runs, _measured(task, work, env))
+            steps.append(Step(task.name, cost, task.reads_all))
+            print(f"{task.name}: {cost.cpu:.2f} s", file=sys.stderr, flush=True)
+    run((sys.executable, "-m", "benchmarks.patches", str(evidence)), env, work)
+    patches = json.loads((work / "output.log").read_text())
+    result = Result(
+        __version__, size.name, machine(), args.runs, counts, steps, patches["patches"] / patches["seconds"]
+    )
+    print(report(result, RESULTS, keep=not args.only))
+
+
+def _environment(evidence: Path, work: Path) -> dict[str, str]:
+    root = str(Path(__file__).parents[1])
+    return {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH")))),
+        "SEDIMENT_ORG_ID": ORG,
+        "SEDIMENT_DATABASE_URL": f"sqlite:///{work / 'facts.db'}",
+        "SEDIMENT_MIRROR_PATH": str(evidence / MIRRORS),
+        "SEDIMENT_EXPORT_ROOT": str(work / "exports"),
+        "SEDIMENT_PARTITION_START": str(BEGIN.date()),
+        "DAGSTER_HOME": str(work / ".dagster"),
+    }
+
+
+def _measured(task: Task, work: Path, env: dict[str, str]) -> Callable[[], Cost]:
+    def once() -> Cost:
+        for name in task.leaves:
+            path = work / name
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
+        return run(task.command, env, work)
+
+    return once
+
+
+if __name__ == "__main__":
+    main()
