@@ -167,3 +167,36 @@ def test_tool_calls_are_the_outputs_alone_in_order() -> None:
     given = [plain_message("assistant", tool_call("t0"))]
     ((turn,),) = project((given, [plain_message("assistant", one, text_part("x")), plain_message("x", two)])).segments
     assert [call["id"] for call in turn.tool_calls] == ["t1", "t2"]
+
+
+ALIASED = plain_message("assistant", tool_call("t1"), tool_call("t1"), tool_response("answered"))
+
+
+@pytest.mark.parametrize(
+    ("call_id", "attached", "skipped"),
+    [
+        ("t1", ["d1"], {}),
+        ("answered", [], {"unmatched_decision_call_id": 1}),
+        ("given", [], {"unmatched_decision_call_id": 1}),
+        ("c1", [], {"unmatched_decision_call_id": 1}),
+    ],
+)
+def test_only_output_tool_calls_name_a_call_and_a_repeat_in_one_call_is_one(
+    call_id: str, attached: list[str], skipped: dict[str, int]
+) -> None:
+    given = [plain_message("assistant", tool_call("given"))]
+    projected = project((given, [ALIASED]), decisions=[make_decision(call_id=call_id, session_id="s7")])
+    ((turn,),) = projected.segments
+    assert [decision.decision_id for decision in turn.decisions] == attached
+    assert projected.skipped == skipped
+
+
+def test_two_calls_of_a_session_with_one_alias_are_ambiguous() -> None:
+    projected = project(([], [ALIASED]), ([], [ALIASED]), decisions=[make_decision(call_id="t1", session_id="s7")])
+    assert projected.skipped == {"ambiguous_decision_call_id": 1}
+
+
+def test_decisions_are_the_facts_as_captured() -> None:
+    decision = make_decision(session_id="s7", raw={"z": 1, "a": float("inf")}, edit_retention_score=None)
+    ((turn,),) = project(([], [ALIASED]), decisions=[decision]).segments
+    assert turn.decisions == (decision,)
