@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 PRELOADED = (
@@ -23,13 +23,19 @@ PRELOADED = (
 )
 
 
-def sediment(arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    """Run the command with exactly this environment."""
+Fault = Callable[[], None]
+"""Called in the new process just before the command: what goes wrong, or when. Can be pickled."""
+
+
+def sediment(
+    arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], fault: Fault | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run the command with exactly this environment. The return code is negative when a signal ended it."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(list(PRELOADED))
     with tempfile.TemporaryDirectory() as directory:
         stdout, stderr = Path(directory, "stdout"), Path(directory, "stderr")
-        process = context.Process(target=_run, args=(list(arguments), cwd, dict(env), stdout, stderr))
+        process = context.Process(target=_run, args=(list(arguments), cwd, dict(env), stdout, stderr, fault))
         process.start()
         process.join()
         texts = [path.read_text("utf-8") if path.exists() else "" for path in (stdout, stderr)]
@@ -39,10 +45,11 @@ def sediment(arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> 
     return subprocess.CompletedProcess(list(arguments), code, *texts)
 
 
-def _run(arguments: list[str], cwd: Path, env: dict[str, str], stdout: Path, stderr: Path) -> None:
+def _run(arguments: list[str], cwd: Path, env: dict[str, str], stdout: Path, stderr: Path, fault: Fault | None) -> None:
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(env)
+    tempfile.tempdir = None  # found before the fork; TMPDIR may differ now
     for path, descriptor in ((stdout, 1), (stderr, 2)):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL), descriptor)
     sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
@@ -50,4 +57,6 @@ def _run(arguments: list[str], cwd: Path, env: dict[str, str], stdout: Path, std
 
     from sediment_assets.cli.main import main
 
+    if fault is not None:
+        fault()
     sys.exit(main(arguments))
