@@ -66,9 +66,10 @@ def _opened(directory: Path, name: str) -> Iterator[BinaryIO]:
     except OSError as error:
         got = "a symbolic link" if error.errno == errno.ELOOP else error.strerror
         raise BundleError(f"expected a regular file, got {got}", file=name) from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise BundleError("expected a regular file, got something else", file=name)
     with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise BundleError("expected a regular file, got something else", file=name)
         yield file
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Set
 from datetime import datetime
 from typing import Any, Final, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from sediment_assets.bundle.errors import BundleError
 from sediment_assets.facts.expected import shown
@@ -90,6 +90,7 @@ def parse_record(kind: type[T], value: object) -> T:
     :raises BundleError: for the first value that is not; its path is relative to the record.
     """
     adapter = _ADAPTERS.get(kind) or _ADAPTERS.setdefault(kind, TypeAdapter(kind))
+    require_keys(value, _fields(kind).keys())
     try:
         record: T = adapter.validate_python(value)
     except ValidationError as error:
@@ -97,6 +98,11 @@ def parse_record(kind: type[T], value: object) -> T:
         raise BundleError(problem, path=path) from None
     _require_normal(adapter.dump_python(record), value)
     return record
+
+
+def _fields(kind: type[Any]) -> Mapping[str, Any]:
+    fields: Mapping[str, Any] = kind.model_fields if issubclass(kind, BaseModel) else kind.__dataclass_fields__
+    return fields
 
 
 _ADAPTERS: Final[dict[type[Any], TypeAdapter[Any]]] = {}
