@@ -19,10 +19,11 @@ def _everywhere(draft: Draft, outcome_id: str, **values: object) -> None:
                 outcome.update(values)
 
 
+UNKNOWN = {"repo": "x/y"}
 CASES: list[tuple[str, Change]] = [
     ("no Attributed completions", lambda d: d.records[Population.ATTRIBUTED_COMPLETIONS].clear()),
     ("an upper-case slug of a commit", lambda d: d.rollout("s2")["commits"][0].update(repo="Acme/Widget")),
-    ("an unknown legacy slug", lambda d: d.rollout("s3")["commits"].append(d.rollout("s2")["commits"][0] | {"repo": "x/y"})),
+    ("an unknown legacy slug", lambda d: d.rollout("s3")["commits"].append(d.rollout("s2")["commits"][0] | UNKNOWN)),
     ("a commit twice", lambda d: d.rollout()["commits"].append(d.rollout()["commits"][0])),
     ("another order of commits", lambda d: d.rollout()["commits"].reverse()),
     ("an untrue result", lambda d: _everywhere(d, "o1", result="failed", raw={})),

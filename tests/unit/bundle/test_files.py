@@ -108,7 +108,7 @@ def test_windows_line_ends_and_a_missing_last_one_are_accepted(bundle: Path):
 
 def test_only_line_feeds_end_a_line(draft: Draft, tmp_path: Path):
     def spell(record: JsonObject) -> bytes:
-        inner = json.dumps(record, ensure_ascii=False).replace("Go.", "Go.\u2028\u2029\u0085")
+        inner = json.dumps(record, ensure_ascii=False).replace("Go.", "Go.\u2028\u2029\u0085\x7f")
         return json.dumps({"record_json": inner}, ensure_ascii=False).encode() + b"\n"
 
     draft.records[Population.ATTRIBUTED_COMPLETIONS].clear()
@@ -131,16 +131,14 @@ def test_captured_objects_come_in_code_point_order_whatever_the_spelling(draft: 
     def spell(record: JsonObject) -> bytes:
         return json.dumps({"record_json": json.dumps(_backwards(record))}).encode() + b"\n"
 
-    with (
-        open_bundle(draft.write(tmp_path / "a")) as canonical,
-        open_bundle(draft.write(tmp_path / "b", spell)) as other,
-    ):
-        assert repr(list(canonical.rollouts())) == repr(list(other.rollouts()))
+    canonical, other = draft.write(tmp_path / "a"), draft.write(tmp_path / "b", spell)
+    with open_bundle(canonical) as one, open_bundle(other) as two:
+        assert repr(list(one.rollouts())) == repr(list(two.rollouts()))
 
 
 def _backwards(value: object) -> object:
     if isinstance(value, dict):
-        return {key: _backwards(value[key]) for key in reversed(sorted(value))}
+        return {key: _backwards(value[key]) for key in sorted(value, reverse=True)}
     return [_backwards(item) for item in value] if isinstance(value, list) else value
 
 
