@@ -97,12 +97,6 @@ class EnvironmentManifest:
             elif workflow != self._workflow:
                 self._one_workflow = False
 
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """One line per runtime setting that was not used, and one when there is no manifest to write."""
-        nothing = () if self._rows else ("environment.yaml: no task row, so no manifest is written",)
-        return frameworks(self.settings).warnings + nothing
-
     def render(self) -> str | None:
         """Return the YAML text: block style, ASCII, LF; None without any task row."""
         if not self._rows:
