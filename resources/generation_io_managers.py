@@ -1,4 +1,4 @@
-"""IO managers: they publish what a step staged, and load the newest complete generation of a partition.
+"""IO managers: they publish what a step staged, and find the newest complete generation of a partition.
 
 A step stages everything first, privately; the IO manager makes one output visible. So a row file, a bundle or the CI
 resolutions appear only when the whole step's work succeeded, and nothing is ever overwritten.
@@ -30,26 +30,21 @@ class StagedFiles:
     generation: Generation
     names: Sequence[str]
 
+    def publish(self) -> None:
+        """Give the files their names; an output without rows has none and is still a materialization."""
+        self.generation.publish(self.names)
 
-class DirectoryIOManager(dg.ConfigurableIOManager):
-    """Publishes a whole staged directory (a derived bundle, the CI resolutions); loads its path."""
+
+class GenerationIOManager(dg.ConfigurableIOManager):
+    """Publishes a staged output, directory or files; loads the path of the generation, never rows into memory."""
 
     def handle_output(self, context: dg.OutputContext, obj: Publishable) -> None:
-        """Publish the directory."""
+        """Make the output visible, beside nothing that was published before."""
         obj.publish()
 
     def load_input(self, context: dg.InputContext) -> Path:
-        """Return the newest complete generation of the upstream partition."""
-        return newest_generation(context.instance, context.asset_key, context.asset_partition_key)
+        """Return the newest complete generation of the upstream partition.
 
-
-class RowsIOManager(dg.ConfigurableIOManager):
-    """Publishes one output of a target into its claimed generation; loads the paths of its files."""
-
-    def handle_output(self, context: dg.OutputContext, obj: StagedFiles) -> None:
-        """Publish the output's files; an output without rows has none and is still a materialization."""
-        obj.generation.publish(obj.names)
-
-    def load_input(self, context: dg.InputContext) -> Path:
-        """Return the newest complete generation of the upstream partition."""
+        :raises NoGenerationError: when there is none.
+        """
         return newest_generation(context.instance, context.asset_key, context.asset_partition_key)

@@ -11,7 +11,10 @@ from pathlib import Path
 import dagster as dg
 
 from sediment_assets.bundle.encoding import MANIFEST
+from sediment_assets.errors import SedimentError
+from sediment_assets.facts.expected import shown
 from sediment_assets.publish.artifacts import RECORD
+from sediment_assets.publish.durable import reported
 
 GENERATION = "generation"
 """Metadata key under which a materialization names its generation."""
@@ -23,6 +26,10 @@ class NoGenerationError(dg.Failure):
     """A partition was never materialized completely."""
 
 
+class PartitionKeyError(SedimentError):
+    """A partition key that is no day, and so never becomes a path."""
+
+
 class GenerationStore(dg.ConfigurableResource):  # type: ignore[type-arg]  # generic over its own value, as Dagster documents
     """All generations under one root directory."""
 
@@ -30,10 +37,21 @@ class GenerationStore(dg.ConfigurableResource):  # type: ignore[type-arg]  # gen
 
     def new_path(self, kind: str, context: dg.AssetExecutionContext) -> Path:
         """Return the path of this attempt's generation; its parent exists, the directory itself does not."""
-        day = date.fromisoformat(context.partition_key).isoformat()  # a key becomes a path only in this form
-        parent = Path(self.root, kind, day).absolute()
-        parent.mkdir(parents=True, exist_ok=True)
+        parent = Path(self.root, kind, _day(context.partition_key)).absolute()
+        with reported(parent, "create the directory of generations"):
+            parent.mkdir(parents=True, exist_ok=True)
         return parent / f"{context.run.run_id}.{context.retry_number}"
+
+
+def _day(partition_key: str) -> str:
+    """Return a partition key that may become a path: a day, spelled in the one form in which Dagster names it."""
+    try:
+        day = date.fromisoformat(partition_key).isoformat()
+    except ValueError:
+        day = None
+    if day != partition_key:
+        raise PartitionKeyError(f"partition: expected a day such as 2026-11-02, got {shown(partition_key)}")
+    return day
 
 
 def is_complete(generation: Path) -> bool:

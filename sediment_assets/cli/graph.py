@@ -9,17 +9,25 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
-import subprocess
 import sys
+from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
+from typing import Final, NoReturn
 
 from sediment_assets.cli.output import say
 from sediment_assets.errors import SedimentError
 
-HOME_DIRECTORY = ".dagster"
-INSTANCE_FILE = "dagster.yaml"
-DEFAULT_EXPORT_ROOT = "exports"
+HOME_DIRECTORY: Final = ".dagster"
+INSTANCE_FILE: Final = "dagster.yaml"
+WORKSPACE_FILE: Final = "workspace.yaml"
+DEFAULT_EXPORT_ROOT: Final = "exports"
+
+_WORKSPACE: Final = """\
+load_from:
+  - python_module: {module_name: sediment_assets.definitions, location_name: sediment}
+"""
+"""The one code location, by the name that the project's own ``workspace.yaml`` gives it."""
 
 BACKFILL_DESCRIPTION = """
 Materialize a range of days in one process, without a daemon: the same runs, checks and events as in the UI. Every day
@@ -65,21 +73,25 @@ def _day(text: str) -> date:
         raise argparse.ArgumentTypeError(f"expected a day such as 2026-11-02, got {text!r}") from None
 
 
-def run_backfill(args: argparse.Namespace) -> int:
-    """Materialize every day of the range; exit code 1 when any of them failed."""
+def run_backfill(args: argparse.Namespace) -> NoReturn:
+    """Become the process that materializes every day of the range; exit code 1 when any of them failed."""
     if args.first > args.last:
         raise GraphError(f"--from: expected a day not after --to ({args.last}), got {args.first}")
-    module = [sys.executable, "-m", "sediment_assets.defs.backfill"]
-    return subprocess.run([*module, str(args.first), str(args.last)], env=graph_environment(), check=False).returncode
+    _become(["sediment_assets.defs.backfill", str(args.first), str(args.last)], graph_environment())
 
 
-def run_ui(args: argparse.Namespace) -> int:
-    """Start ``dagster dev`` and wait for it."""
+def run_ui(args: argparse.Namespace) -> NoReturn:
+    """Become ``dagster dev``."""
     environment = graph_environment()
+    workspace = Path(environment["DAGSTER_HOME"], WORKSPACE_FILE)
     say(f"opening http://127.0.0.1:{args.port} (Ctrl-C stops it)")
+    _become(["dagster", "dev", "-w", str(workspace), "-h", "127.0.0.1", "-p", str(args.port)], environment)
+
+
+def _become(module: list[str], environment: Mapping[str, str]) -> NoReturn:
+    """Replace this process, so that a signal reaches the one that has something to clean up."""
     sys.stdout.flush()
-    module = ["-m", "dagster", "dev", "-m", "sediment_assets.definitions", "-h", "127.0.0.1", "-p", str(args.port)]
-    os.execve(sys.executable, [sys.executable, *module], environment)
+    os.execve(sys.executable, [sys.executable, "-m", *module], environment)
 
 
 def graph_environment() -> dict[str, str]:
@@ -102,11 +114,15 @@ def graph_environment() -> dict[str, str]:
 
 
 def prepare_home(home: Path) -> None:
-    """Create an instance directory with this project's ``dagster.yaml``; an existing one is left alone."""
+    """Create an instance directory with this project's ``dagster.yaml``; an existing one is left alone.
+
+    :raises GraphError: when the operating system refuses.
+    """
     try:
         home.mkdir(parents=True, exist_ok=True)
         if not (home / INSTANCE_FILE).exists():
             shutil.copyfile(_instance_file(), home / INSTANCE_FILE)
+        (home / WORKSPACE_FILE).write_text(_WORKSPACE)
     except OSError as error:
         raise GraphError(f"{home}: cannot prepare the Dagster instance directory: {error.strerror or error}") from error
 

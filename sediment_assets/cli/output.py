@@ -9,17 +9,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
+from sediment_assets.errors import printable as printable  # every command prints through this module
+
 
 def is_styled(stream: TextIO) -> bool:
     """Whether a stream is a terminal that wants more than plain text."""
     return stream.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
-
-
-def printable(text: str) -> str:
-    """Show control characters, bidirectional overrides and lone surrogates as escapes; line feeds stay."""
-    return "".join(
-        character if character.isprintable() or character == "\n" else ascii(character)[1:-1] for character in text
-    )
 
 
 def say(text: str) -> None:

@@ -7,22 +7,35 @@ those of any other run. One line a day, then the rows and skips of the whole ran
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from time import monotonic
+from typing import TYPE_CHECKING
 
 import dagster as dg
 
 from sediment_assets.defs.build import load_defs
-from sediment_assets.defs.jobs import DAY_JOB
+from sediment_assets.defs.checks import SKIP_PREFIX
+from sediment_assets.defs.jobs import DAY_JOB, OBSERVE_JOB
 from sediment_assets.defs.keys import ROLLOUTS
+from sediment_assets.defs.metadata import ROW_COUNT
+from sediment_assets.errors import SedimentError, printable
+from sediment_assets.facts.defaults import new_id
 
+if TYPE_CHECKING:  # what Dagster records of an error has no public name
+    from dagster_shared.error import SerializableErrorInfo
+
+_INTERRUPTED = 130
+_INTERRUPTS = {"KeyboardInterrupt", "DagsterExecutionInterruptedError"}
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
-_SKIP = "skip/"
+
+
+class DayRangeError(SedimentError):
+    """Days that are no partitions of the graph."""
 
 
 class RangeTally:
-    """Rows and skips per asset over all days."""
+    """Rows and skips per asset over all days, and the days that failed."""
 
     def __init__(self) -> None:
         self.rows: Counter[str] = Counter()
@@ -32,25 +45,39 @@ class RangeTally:
     def add(self, result: dg.ExecuteInProcessResult) -> None:
         """Take one day's run into account."""
         for event in result.get_asset_materialization_events():
-            rows = event.materialization.metadata["dagster/row_count"].value
+            rows = event.materialization.metadata[ROW_COUNT].value
             assert isinstance(rows, int)
             self.rows[event.materialization.asset_key.to_user_string()] += rows
         for evaluation in result.get_asset_check_evaluations():
             counts = self.skipped.setdefault(evaluation.asset_key.to_user_string(), Counter())
             for name, value in evaluation.metadata.items():
-                if name.startswith(_SKIP) and isinstance(value.value, int):
-                    counts[name.removeprefix(_SKIP)] += value.value
+                if name.startswith(SKIP_PREFIX) and isinstance(value.value, int):
+                    counts[name.removeprefix(SKIP_PREFIX)] += value.value
 
     def lines(self) -> Iterator[str]:
         """Spell the totals."""
-        yield "asset                          rows  skipped"
+        yield f"{'asset':<29} {'rows':>5}  skipped"
         for asset, rows in self.rows.items():
-            skipped = {reason: count for reason, count in self.skipped.get(asset, Counter()).items() if count}
-            yield f"{asset:<30} {rows:>4}  {_counts(skipped)}"
+            yield f"{asset:<29} {rows:>5}  {_counts(self.skipped.get(asset, Counter()))}"
 
 
-def _counts(counts: dict[str, int]) -> str:
-    return ", ".join(f"{reason} {count}" for reason, count in sorted(counts.items())) or "-"
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{reason} {count}" for reason, count in sorted(counts.items()) if count) or "-"
+
+
+def check_range(partitions: dg.PartitionsDefinition[str], first: date, last: date) -> None:
+    """Refuse a range that is not wholly one of partitions, before any work.
+
+    :raises DayRangeError: naming the days there are.
+    """
+    known = partitions.get_partition_keys()
+    if not known:
+        raise DayRangeError("expected days that are over, got a graph without any: its first day is still to come")
+    for day in (first.isoformat(), last.isoformat()):
+        if not known[0] <= day <= known[-1]:
+            raise DayRangeError(
+                f"{day}: expected a day from {known[0]} (SEDIMENT_PARTITION_START) to {known[-1]} (yesterday, UTC)"
+            )
 
 
 def days(first: date, last: date) -> Iterator[str]:
@@ -61,56 +88,115 @@ def days(first: date, last: date) -> Iterator[str]:
         day += timedelta(days=1)
 
 
-def run_days(first: date, last: date, instance: dg.DagsterInstance) -> RangeTally:
+def run_days(defs: dg.Definitions, first: date, last: date, instance: dg.DagsterInstance) -> RangeTally:
     """Run every day of the range, whatever happens to the others, and print a line for each."""
-    job = load_defs().resolve_job_def(DAY_JOB)
+    job = defs.resolve_job_def(DAY_JOB)
     tally = RangeTally()
     for day in days(first, last):
         started = monotonic()
-        result = job.execute_in_process(partition_key=day, instance=instance, raise_on_error=False, run_config=_QUIET)
+        result = _run_day(job, day, instance)
         tally.add(result)
         problems = list(_problems(result))
         if problems:
             tally.failed.append(day)
-        state = f"{_rollouts(result)} Rollouts" if not problems else "FAILED: " + "; ".join(problems)
-        print(f"{day}  {state}  ({monotonic() - started:.1f} s)", flush=True)  # noqa: T201
+        state = f"FAILED: {'; '.join(problems)}" if problems else f"{_rollouts(result)} Rollouts"
+        _say(f"{day}  {state}  ({monotonic() - started:.1f} s)")
     return tally
 
 
-def _rollouts(result: dg.ExecuteInProcessResult) -> object:
-    counts = [
-        event.materialization.metadata["dagster/row_count"].value
-        for event in result.get_asset_materialization_events()
-        if event.materialization.asset_key == ROLLOUTS
-    ]
-    return counts[0] if counts else "no"
+def _run_day(job: dg.JobDefinition, day: str, instance: dg.DagsterInstance) -> dg.ExecuteInProcessResult:
+    """Run one day.
+
+    :raises KeyboardInterrupt: naming the day; its run is recorded as ended, and what it staged is taken back.
+    """
+    run_id = new_id()
+    try:
+        result = job.execute_in_process(
+            partition_key=day, instance=instance, raise_on_error=False, run_config=_QUIET, run_id=run_id
+        )
+    except KeyboardInterrupt:
+        run = instance.get_run_by_id(run_id)
+        if run is not None and not run.is_finished:
+            instance.report_run_canceled(run)
+        raise KeyboardInterrupt(day) from None
+    if any(error.cls_name in _INTERRUPTS for _, error in _failures(result)):
+        raise KeyboardInterrupt(day)
+    return result
+
+
+def observe(defs: dg.Definitions, instance: dg.DagsterInstance) -> None:
+    """Record the versions of Facts and mirrors first: a day built before its evidence was seen never turns stale.
+
+    Evidence that cannot be read fails the days as well, with a better message.
+    """
+    defs.resolve_job_def(OBSERVE_JOB).execute_in_process(instance=instance, raise_on_error=False, run_config=_QUIET)
+
+
+def _rollouts(result: dg.ExecuteInProcessResult) -> int:
+    events = result.asset_materializations_for_node(ROLLOUTS.path[-1])
+    return sum(int(str(event.metadata[ROW_COUNT].value)) for event in events)
 
 
 def _problems(result: dg.ExecuteInProcessResult) -> Iterator[str]:
-    for event in result.all_events:
-        if event.is_step_failure:
-            yield f"{event.step_key}: {_cause(event)}"
+    """Say what went wrong, each failed step and check in one line; steps that were skipped for it are not named."""
+    for place, error in _failures(result):
+        yield f"{place}: {_message(error)}"
     for evaluation in result.get_asset_check_evaluations():
         if not evaluation.passed and evaluation.severity is dg.AssetCheckSeverity.ERROR:
             yield f"check {evaluation.check_name} of {evaluation.asset_key.to_user_string()}: {evaluation.description}"
 
 
-def _cause(event: dg.DagsterEvent) -> str:
-    error = event.step_failure_data.error
-    while error is not None and error.cause is not None:
-        error = error.cause
-    return error.message.strip() if error is not None else "unknown"
+def _failures(result: dg.ExecuteInProcessResult) -> "Iterator[tuple[str, SerializableErrorInfo]]":
+    """Yield each failed step, or the run when none did, with the error that started it all; Dagster wraps it."""
+    steps = [
+        (event.step_key or "", event.step_failure_data.error) for event in result.all_events if event.is_step_failure
+    ]
+    runs = [("run", event.job_failure_data.error) for event in result.all_events if event.is_job_failure]
+    for place, error in steps or runs:
+        while error is not None and error.cause is not None:
+            error = error.cause
+        if error is not None:
+            yield place, error
+
+
+def _message(error: "SerializableErrorInfo") -> str:
+    """Return an error's own text, without the class that Python prints before it."""
+    text = error.message.strip()
+    kind, separator, message = text.partition(": ")
+    return message if separator and kind.rpartition(".")[2] == error.cls_name else text
+
+
+def _say(text: str) -> None:
+    print(printable(text), flush=True)  # noqa: T201  # this module is a command
+
+
+def _fail(text: str) -> None:
+    print(f"error: {printable(text)}", file=sys.stderr)  # noqa: T201
 
 
 def main(arguments: Sequence[str]) -> int:
     """Materialize the range named by two days; exit code 1 when any day failed."""
     first, last = map(date.fromisoformat, arguments)
-    with dg.DagsterInstance.get() as instance:
-        tally = run_days(first, last, instance)
-    print("", *tally.lines(), sep="\n")  # noqa: T201
-    print(f"\ngenerations: {os.path.relpath(os.environ['SEDIMENT_EXPORT_ROOT'])}")  # noqa: T201, TID251
+    try:
+        defs = load_defs()
+        partitions = defs.resolve_job_def(DAY_JOB).partitions_def
+        assert partitions is not None
+        check_range(partitions, first, last)
+    except SedimentError as error:
+        _fail(str(error))
+        return 1
+    try:
+        with dg.DagsterInstance.get() as instance:
+            observe(defs, instance)
+            tally = run_days(defs, first, last, instance)
+    except KeyboardInterrupt as interrupt:  # Dagster turns a termination signal into one, too
+        place = f"in {interrupt}, which is not complete" if str(interrupt) else "before the first day"
+        _fail(f"interrupted {place}; every day printed above is complete")
+        return _INTERRUPTED
+    for line in ("", *tally.lines(), "", f"generations: {os.path.relpath(os.environ['SEDIMENT_EXPORT_ROOT'])}"):  # noqa: TID251
+        _say(line)
     if tally.failed:
-        print(f"failed: {', '.join(tally.failed)}", file=sys.stderr)  # noqa: T201
+        _fail(f"days that failed: {', '.join(tally.failed)}")
     return 1 if tally.failed else 0
 
 

@@ -6,46 +6,53 @@ from typing import Any
 
 import dagster as dg
 
+from resources.bundles import BundleReader
 from resources.evidence_store import EvidenceStore, ExportOptions
-from resources.generation_io_managers import DirectoryIOManager, RowsIOManager
+from resources.generation_io_managers import GenerationIOManager
 from resources.generations import GenerationStore
-from sediment_assets.adapters.settings import Settings
-from sediment_assets.defs.canonical import DIRECTORIES, ci_resolutions_asset, rollouts_asset
+from sediment_assets.adapters.settings import (
+    DATABASE_URL,
+    EXPORT_ROOT,
+    MIRROR_PATH,
+    ORG_ID,
+    VERIFIER_COMMANDS_FILE,
+    Settings,
+)
+from sediment_assets.defs.canonical import ci_resolutions_asset, rollouts_asset
 from sediment_assets.defs.checks import target_checks
 from sediment_assets.defs.facts import fact_assets, mirror_asset
 from sediment_assets.defs.jobs import daily_schedule, day_job, observe_job
-from sediment_assets.defs.keys import FACT_KEYS, MIRRORS
+from sediment_assets.defs.keys import FACT_KEYS, GENERATION_IO, MIRRORS
 from sediment_assets.defs.partitions import daily_partitions
-from sediment_assets.defs.targets import ROWS, target_asset
+from sediment_assets.defs.targets import target_asset
 from sediment_assets.targets.registry import Target
 
 DEFAULT_PARTITION_START = date(2026, 1, 1)
 """First day of the partitions when SEDIMENT_PARTITION_START is not set."""
 
 
-def default_resources() -> Mapping[str, Any]:
-    """Return resources that read their settings from the environment when a run is launched."""
+def default_resources(settings: Settings) -> Mapping[str, Any]:
+    """Return the resources of a deployment. What every run needs is read when a run starts, and so may hold secrets."""
+    runtime = settings.runtime()
     return {
+        **fixed_resources(),
         "evidence": EvidenceStore(
-            org_id=dg.EnvVar("SEDIMENT_ORG_ID"),
-            database_url=dg.EnvVar("SEDIMENT_DATABASE_URL"),
-            mirror_path=dg.EnvVar("SEDIMENT_MIRROR_PATH"),
+            org_id=dg.EnvVar(ORG_ID), database_url=dg.EnvVar(DATABASE_URL), mirror_path=dg.EnvVar(MIRROR_PATH)
         ),
         "options": ExportOptions(
-            verifier_commands_file=_optional("SEDIMENT_VERIFIER_COMMANDS_FILE"),
-            openenv_image=_optional("SEDIMENT_OPENENV_IMAGE"),
-            openenv_package=_optional("SEDIMENT_OPENENV_PACKAGE"),
-            nemo_gym_resources_server=_optional("SEDIMENT_NEMO_GYM_RESOURCES_SERVER"),
-            nemo_gym_config=_optional("SEDIMENT_NEMO_GYM_CONFIG"),
+            verifier_commands_file=settings.get(VERIFIER_COMMANDS_FILE) or "",
+            openenv_image=runtime.openenv_image or "",
+            openenv_package=runtime.openenv_package or "",
+            nemo_gym_resources_server=runtime.nemo_gym_resources_server or "",
+            nemo_gym_config=runtime.nemo_gym_config or "",
         ),
-        "generations": GenerationStore(root=dg.EnvVar("SEDIMENT_EXPORT_ROOT")),
-        DIRECTORIES: DirectoryIOManager(),
-        ROWS: RowsIOManager(),
+        "generations": GenerationStore(root=dg.EnvVar(EXPORT_ROOT)),
     }
 
 
-def _optional(name: str) -> str:
-    return Settings.load().get(name) or ""
+def fixed_resources() -> Mapping[str, Any]:
+    """Return the resources without settings."""
+    return {"bundles": BundleReader(), GENERATION_IO: GenerationIOManager()}
 
 
 def build_defs(partition_start: date, resources: Mapping[str, Any]) -> dg.Definitions:
@@ -70,4 +77,5 @@ def build_defs(partition_start: date, resources: Mapping[str, Any]) -> dg.Defini
 
 def load_defs() -> dg.Definitions:
     """Assemble the graph with the settings of the environment and of ``.env``."""
-    return build_defs(Settings.load().partition_start(DEFAULT_PARTITION_START), default_resources())
+    settings = Settings.load()
+    return build_defs(settings.partition_start(DEFAULT_PARTITION_START), default_resources(settings))

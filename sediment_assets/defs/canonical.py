@@ -8,26 +8,46 @@ from typing import Any
 
 import dagster as dg
 
+from resources.bundles import BundleReader
 from resources.evidence_store import EvidenceStore
 from resources.generations import GENERATION, GenerationStore
 from sediment_assets import __version__
-from sediment_assets.adapters.bundle_dir import ReadyBundle, open_bundle, stage_bundle
+from sediment_assets.adapters.bundle_dir import ReadyBundle, stage_bundle
+from sediment_assets.adapters.evidence import OpenEvidence
 from sediment_assets.adapters.resolutions import CI_RESOLUTIONS as RESOLUTIONS_KIND
 from sediment_assets.adapters.resolutions import stage_resolutions
+from sediment_assets.bundle.build import ROLLOUT_PREFIX
 from sediment_assets.bundle.encoding import Population, decode_line
 from sediment_assets.bundle.manifest import Manifest
 from sediment_assets.bundle.rollout_record import parse_rollout
 from sediment_assets.ci.resolution import CIResolution
-from sediment_assets.defs.keys import CANONICAL_GROUP, CI_RESOLUTIONS, FACT_KEYS, MIRRORS, OWNERS, ROLLOUTS
-from sediment_assets.defs.metadata import PREVIEW_ROWS, column_schema, counts_table, preview
-from sediment_assets.defs.partitions import before_first, window_of
+from sediment_assets.defs.keys import (
+    CANONICAL_GROUP,
+    CI_RESOLUTIONS,
+    FACT_KEYS,
+    GENERATION_IO,
+    MIRRORS,
+    OWNERS,
+    ROLLOUTS,
+)
+from sediment_assets.defs.metadata import (
+    COLUMN_SCHEMA,
+    NONE,
+    PREVIEW,
+    PREVIEW_ROWS,
+    ROW_COUNT,
+    column_schema,
+    preview,
+    reasons_table,
+)
+from sediment_assets.defs.partitions import after_last, before_first, window_of
+from sediment_assets.derive.tally import DecisionSkip
 from sediment_assets.facts.instants import format_z
 from sediment_assets.publish.record import spelled_instant
 from sediment_assets.rollouts.models import Rollout
+from sediment_assets.rollouts.vocabulary import FRAGMENTED, SKIPPED
 
-_KIND = "rollouts"
-DIRECTORIES = "directories"
-"""Resource key of the IO manager that publishes whole directories."""
+_ROLLOUTS_KIND = "rollouts"
 EARLIER_SESSIONS = "sessions_before_partition_start"
 
 
@@ -49,7 +69,7 @@ def rollouts_asset(partitions: dg.TimeWindowPartitionsDefinition) -> dg.AssetsDe
                 owners=OWNERS,
                 kinds={"python", "jsonl"},
                 code_version=__version__,
-            ).with_io_manager_key(DIRECTORIES)
+            ).with_io_manager_key(GENERATION_IO)
         ],
         check_specs=[
             dg.AssetCheckSpec(
@@ -63,37 +83,47 @@ def rollouts_asset(partitions: dg.TimeWindowPartitionsDefinition) -> dg.AssetsDe
     )
     def rollouts(
         context: dg.AssetExecutionContext, evidence: EvidenceStore, generations: GenerationStore
-    ) -> Iterator[dg.MaterializeResult[Any]]:
-        out = generations.new_path(_KIND, context)
+    ) -> Iterator[dg.MaterializeResult[ReadyBundle]]:
+        out = generations.new_path(_ROLLOUTS_KIND, context)
         window = window_of(context.partition_key)
         with (
             evidence.open() as opened,
             stage_bundle(opened.facts, opened.mirrors, out, window=window) as ready,
         ):
-            earlier = opened.facts.count_sessions(before_first(partitions))
+            for warning in ready.summary.warnings:
+                context.log.warning(warning)
             yield dg.MaterializeResult(
                 asset_key=ROLLOUTS,
                 value=ready,
                 data_version=dg.DataVersion(_partition_version(ready.summary.manifest)),
                 metadata=_rollouts_metadata(out, ready),
-                check_results=[
-                    dg.AssetCheckResult(
-                        check_name=EARLIER_SESSIONS,
-                        asset_key=ROLLOUTS,
-                        passed=earlier == 0,
-                        severity=dg.AssetCheckSeverity.WARN,
-                        metadata={"sessions": earlier},
-                    )
-                ],
+                check_results=[_earlier_sessions(opened, partitions)],
             )
 
     return rollouts
 
 
+def _earlier_sessions(opened: OpenEvidence, partitions: dg.TimeWindowPartitionsDefinition) -> dg.AssetCheckResult:
+    earlier = opened.facts.count_sessions(before_first(partitions))
+    first = partitions.start.date().isoformat()
+    return dg.AssetCheckResult(
+        check_name=EARLIER_SESSIONS,
+        asset_key=ROLLOUTS,
+        passed=earlier == 0,
+        severity=dg.AssetCheckSeverity.WARN,
+        description=f"{earlier} Sessions began before the first partition, {first}.",
+        metadata={
+            "sessions_before_first_partition": earlier,
+            "sessions_after_last_partition": opened.facts.count_sessions(after_last(partitions)),
+        },
+    )
+
+
 def _partition_version(manifest: Manifest) -> str:
     """Digest what belongs to this day alone.
 
-    The other files and ``as_of`` cover the whole organization: they change when any other day does.
+    The other files, the mirrors' refs and ``as_of`` cover the whole organization: they change when any other day does.
+    Labels are in the Rollouts, so a rename does count. A mirror that appears later does not: run the whole day then.
     """
     own = (manifest.files[Population.ROLLOUTS].sha256, manifest.files[Population.INFERENCE_CALLS].sha256)
     return hashlib.sha256("\n".join(own).encode()).hexdigest()
@@ -101,15 +131,19 @@ def _partition_version(manifest: Manifest) -> str:
 
 def _rollouts_metadata(out: Path, ready: ReadyBundle) -> Mapping[str, Any]:
     manifest = ready.summary.manifest
+    skipped = {name.removeprefix(ROLLOUT_PREFIX): count for name, count in manifest.skipped.items()}
+    of_sessions = [reason for reason in SKIPPED.values() if isinstance(reason, DecisionSkip)]
+    of_organization = [reason for reason in SKIPPED.values() if not isinstance(reason, DecisionSkip)]
     return {
-        "dagster/row_count": manifest.files[Population.ROLLOUTS].rows,
+        ROW_COUNT: manifest.files[Population.ROLLOUTS].rows,
+        "inference_calls": manifest.files[Population.INFERENCE_CALLS].rows,
+        "segment_boundaries": reasons_table(manifest.fragmented, FRAGMENTED.values()),
+        "skipped_decisions": reasons_table(skipped, of_sessions),
+        "skipped_in_whole_organization": reasons_table(skipped, of_organization),
+        PREVIEW: preview(map(_rollout_cells, _first_rollouts(ready.directory))),
         GENERATION: dg.MetadataValue.path(str(out)),
-        "preview": preview(map(_rollout_cells, _first_rollouts(ready.directory))),
-        "referenced_calls": manifest.files[Population.INFERENCE_CALLS].rows,
-        "skipped": counts_table(manifest.skipped, header="reason (whole organization and this day)"),
-        "fragmented": counts_table(manifest.fragmented, header="reason"),
         "policy_digest": manifest.policy.digest,
-        "as_of": spelled_instant(manifest.as_of) or "none",
+        "as_of": spelled_instant(manifest.as_of) or NONE,
         "quarantine_revision": manifest.quarantine_revision,
         "bundle_digest": ready.summary.manifest_sha256,
     }
@@ -128,10 +162,10 @@ def _rollout_cells(rollout: Rollout) -> Mapping[str, str | int]:
         "segments": len(rollout.segments),
         "turns": sum(map(len, rollout.segments)),
         "commits": len(rollout.commits),
-        "attribution": rollout.attribution_source.value,
+        "commits found by": rollout.attribution_source.value,
         "CI outcomes": len(rollout.terminal_outcomes),
-        "last captured outcome": max(
-            (format_z(outcome.captured_at) for outcome in rollout.terminal_outcomes), default="none"
+        "last CI outcome captured": max(
+            (format_z(outcome.captured_at) for outcome in rollout.terminal_outcomes), default=NONE
         ),
     }
 
@@ -153,21 +187,19 @@ def ci_resolutions_asset(partitions: dg.TimeWindowPartitionsDefinition) -> dg.As
                 owners=OWNERS,
                 kinds={"python", "jsonl"},
                 code_version=__version__,
-                metadata={"dagster/column_schema": column_schema(CIResolution)},
-            ).with_io_manager_key(DIRECTORIES)
+                metadata={COLUMN_SCHEMA: column_schema(CIResolution)},
+            ).with_io_manager_key(GENERATION_IO)
         ],
-        ins={_KIND: dg.AssetIn(key=ROLLOUTS, input_manager_key=DIRECTORIES)},
+        ins={"rollouts": dg.AssetIn(key=ROLLOUTS, input_manager_key=GENERATION_IO)},
     )
     def ci_resolutions(
-        context: dg.AssetExecutionContext, generations: GenerationStore, rollouts: Path
+        context: dg.AssetExecutionContext, bundles: BundleReader, generations: GenerationStore, rollouts: Path
     ) -> Iterator[dg.MaterializeResult[Any]]:
         out = generations.new_path(RESOLUTIONS_KIND, context)
-        with (
-            open_bundle(rollouts) as bundle,
-            stage_resolutions(
-                bundle, out, asset_key=CI_RESOLUTIONS.to_user_string(), partition=context.partition_key
-            ) as staged,
-        ):
+        bundle = bundles.read(rollouts)
+        with stage_resolutions(
+            bundle, out, asset_key=CI_RESOLUTIONS.to_user_string(), partition=context.partition_key
+        ) as staged:
             yield dg.MaterializeResult(
                 asset_key=CI_RESOLUTIONS,
                 value=staged,
@@ -179,25 +211,26 @@ def ci_resolutions_asset(partitions: dg.TimeWindowPartitionsDefinition) -> dg.As
 
 
 def _resolutions_metadata(out: Path, resolutions: tuple[CIResolution, ...], bundle_digest: str) -> Mapping[str, Any]:
-    verdicts = [resolution.verdict.value if resolution.verdict else "none" for resolution in resolutions]
+    verdicts = [resolution.verdict.value if resolution.verdict else NONE for resolution in resolutions]
     return {
-        "dagster/row_count": len(resolutions),
-        GENERATION: dg.MetadataValue.path(str(out)),
-        "preview": preview(
+        ROW_COUNT: len(resolutions),
+        "verdict/passed": verdicts.count("passed"),
+        "verdict/failed": verdicts.count("failed"),
+        "verdict/none": verdicts.count(NONE),
+        "suspected_flakes": sum(resolution.suspected_flake for resolution in resolutions),
+        "ambiguous": sum(resolution.is_ambiguous for resolution in resolutions),
+        PREVIEW: preview(
             {
                 "repo": resolution.repo,
                 "commit": resolution.commit_sha[:12],
                 "verdict": verdict,
                 "reliability": resolution.reliability,
-                "suspected flake": resolution.suspected_flake,
+                "suspected flake": "yes" if resolution.suspected_flake else "no",
                 "CI runs": len(resolution.workflow_resolutions),
+                "CI outcomes": len(resolution.source_outcome_ids),
             }
             for resolution, verdict in islice(zip(resolutions, verdicts, strict=True), PREVIEW_ROWS)
         ),
-        "passed": verdicts.count("passed"),
-        "failed": verdicts.count("failed"),
-        "no_verdict": verdicts.count("none"),
-        "suspected_flakes": sum(resolution.suspected_flake for resolution in resolutions),
-        "ambiguous": sum(resolution.is_ambiguous for resolution in resolutions),
+        GENERATION: dg.MetadataValue.path(str(out)),
         "bundle_digest": bundle_digest,
     }

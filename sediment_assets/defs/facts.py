@@ -1,14 +1,14 @@
 """Observable sources: the Fact tables and the mirrors, whose versions say when a day may be stale."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import dagster as dg
 
 from resources.evidence_store import EvidenceStore
-from sediment_assets.adapters.fact_store.counts import TableCount
+from sediment_assets.adapters.fact_store.counts import OrganizationCount, TableCount
 from sediment_assets.defs.keys import FACT_KEYS, FACTS_GROUP, MIRRORS, MIRRORS_GROUP, OWNERS
-from sediment_assets.defs.metadata import counts_table
+from sediment_assets.defs.metadata import COLUMN_SCHEMA, NONE, TABLE_NAME, column_schema, counts_table
 from sediment_assets.facts.instants import format_z
 from sediment_assets.facts.tables import JSONL_MODELS, QUARANTINE_FILE
 from sediment_assets.publish.record import digest_of
@@ -28,7 +28,10 @@ def fact_assets() -> dg.AssetsDefinition:
                 description=(JSONL_MODELS[table].__doc__ or "").strip(),
                 owners=OWNERS,
                 kinds={"sql"},
-                metadata={"table": "fact_quarantine" if table == QUARANTINE_FILE else table},
+                metadata={
+                    TABLE_NAME: "fact_quarantine" if table == QUARANTINE_FILE else table,
+                    COLUMN_SCHEMA: column_schema(JSONL_MODELS[table]),
+                },
             )
             for table, key in FACT_KEYS.items()
         ],
@@ -36,16 +39,9 @@ def fact_assets() -> dg.AssetsDefinition:
 
     def observe_facts(evidence: EvidenceStore) -> Iterator[dg.ObserveResult]:
         counts = evidence.counts()
-        tables = {table.table: table for table in counts.tables} if counts else {}
-        revision = counts.quarantine_revision if counts else 0
         for table, key in FACT_KEYS.items():
-            if table == QUARANTINE_FILE:
-                metadata: dict[str, Any] = {
-                    "records": counts.quarantine_records if counts else 0,
-                    "quarantine_revision": revision,
-                }
-            else:
-                metadata = _table_metadata(tables.get(table))
+            metadata = _table_metadata(table, counts)
+            # A Fact is never changed or deleted, so its table's counts and span change whenever one arrives.
             version = digest_of({name: str(value) for name, value in metadata.items()})
             yield dg.ObserveResult(
                 asset_key=key, data_version=dg.DataVersion(version[:_VERSION_CHARACTERS]), metadata=metadata
@@ -55,14 +51,20 @@ def fact_assets() -> dg.AssetsDefinition:
     return asset
 
 
-def _table_metadata(count: TableCount | None) -> dict[str, Any]:
-    if count is None:
-        return {"facts": 0, "quarantined": 0}
-    span = {
-        "first": format_z(count.first) if count.first else "none",
-        "last": format_z(count.last) if count.last else "none",
+def _table_metadata(table: str, counts: OrganizationCount | None) -> Mapping[str, Any]:
+    if table == QUARANTINE_FILE:
+        return {
+            "records": counts.quarantine_records if counts else 0,
+            "quarantine_revision": counts.quarantine_revision if counts else 0,
+        }
+    tables = counts.tables if counts else ()
+    found = next((count for count in tables if count.table == table), TableCount(table, 0, 0, None, None))
+    return {
+        "facts": found.facts,
+        "quarantined": found.quarantined,
+        "first": format_z(found.first) if found.first else NONE,
+        "last": format_z(found.last) if found.last else NONE,
     }
-    return {"facts": count.facts, "quarantined": count.quarantined, **span}
 
 
 def mirror_asset() -> dg.AssetsDefinition:
@@ -89,7 +91,7 @@ def mirror_asset() -> dg.AssetsDefinition:
             data_version=dg.DataVersion(digest_of(revisions)[:_VERSION_CHARACTERS]),
             metadata={
                 "mirrors": len(revisions),
-                "refs": counts_table({key: len(refs) for key, refs in revisions.items()}, header="repository"),
+                "refs": counts_table({key: len(refs) for key, refs in revisions.items()}, header="mirror"),
             },
         )
 

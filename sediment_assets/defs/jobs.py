@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
+from sediment_assets.defs.keys import CANONICAL_GROUP, target_group
+from sediment_assets.targets.registry import Target
+
 if TYPE_CHECKING:  # Dagster gives the type of its own job definitions no public name
     from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 
@@ -17,7 +20,7 @@ def day_job(partitions: dg.PartitionsDefinition[str]) -> "UnresolvedAssetJobDefi
     """Everything of one day: Rollouts, CI resolutions, the three targets and their checks."""
     return dg.define_asset_job(
         DAY_JOB,
-        selection=dg.AssetSelection.groups("canonical", "targets/sediment", "targets/swe_bench", "targets/nemo_gym"),
+        selection=dg.AssetSelection.groups(CANONICAL_GROUP, *map(target_group, Target)),
         partitions_def=partitions,
         description="Freeze one day's Rollouts and publish the rows of every target.",
         tags={"sediment/kind": "export"},
@@ -35,7 +38,7 @@ def observe_job(observed: Sequence[dg.AssetKey]) -> "UnresolvedAssetJobDefinitio
 
 
 def daily_schedule(job: "UnresolvedAssetJobDefinition") -> dg.ScheduleDefinition:
-    """Yesterday, at 03:00 UTC, when most of its CI has ended; stopped until an operator starts it in the UI."""
+    """Materialize yesterday at 03:00 UTC; stopped until an operator starts it in the UI."""
 
     @dg.schedule(
         name="yesterday",

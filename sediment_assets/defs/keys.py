@@ -1,4 +1,4 @@
-"""Asset keys and groups: one place that names every node of the graph."""
+"""Asset keys, groups and resource keys: one place that names every node of the graph."""
 
 from typing import Final
 
@@ -18,6 +18,12 @@ ROLLOUTS: Final = dg.AssetKey(["canonical", "rollouts"])
 CI_RESOLUTIONS: Final = dg.AssetKey(["canonical", "ci_resolutions"])
 
 OWNERS: Final = ["team:training-data"]
+
+GENERATION_IO: Final = "generation_io"
+"""Resource key of the IO manager of everything that is published."""
+
+ENVIRONMENT_OUTPUT: Final = ENVIRONMENT_MANIFEST.removesuffix(".yaml")
+"""Asset name of ``environment.yaml``."""
 
 
 def segment(target: Target) -> str:
@@ -40,7 +46,3 @@ def outputs_of(target: Target) -> tuple[str, ...]:
     spec = TARGETS[target]
     populations = tuple(population.population.value for population in spec.populations)
     return (*populations, ENVIRONMENT_OUTPUT) if spec.writes_environment_manifest else populations
-
-
-ENVIRONMENT_OUTPUT: Final = ENVIRONMENT_MANIFEST.removesuffix(".yaml")
-"""Asset name of ``environment.yaml``."""

@@ -1,29 +1,40 @@
-"""What a reviewer reads first in the UI: column schemas from the row models, previews, skip tables.
+"""What a reviewer reads first in the UI: column schemas from the row models, previews, tables of reasons.
 
 Cells are short plain text: captured content is cut, never interpreted, and tables are not markup.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 import dagster as dg
 from pydantic import MISSING, BaseModel
 
-PREVIEW_ROWS = 5
-_CELL_CHARACTERS = 80
+from sediment_assets.reasons import Reason
+
+ROW_COUNT: Final = "dagster/row_count"
+COLUMN_SCHEMA: Final = "dagster/column_schema"
+TABLE_NAME: Final = "dagster/table_name"
+PREVIEW: Final = "preview"
+PREVIEW_ROWS: Final = 5
+_CELL_CHARACTERS: Final = 80
+
+NONE: Final = "none"
+"""What a metadata entry says instead of showing an empty table or no value."""
 
 
 def column_schema(model: type[BaseModel]) -> dg.TableSchema:
     """Derive the column schema of a row model: JSON types, field descriptions, and which keys are always there."""
-    properties: Mapping[str, Any] = model.model_json_schema()["properties"]
+    schema = model.model_json_schema()
+    definitions: Mapping[str, Any] = schema.get("$defs", {})
+    kinds = {name: _json_kinds(field, definitions) for name, field in schema["properties"].items()}
     return dg.TableSchema(
         columns=[
             dg.TableColumn(
                 name=name,
-                type=_json_type(properties[name]),
+                type=" or ".join(kind for kind in kinds[name] if kind != "null"),
                 description=field.description,
                 constraints=dg.TableColumnConstraints(
-                    nullable=_nullable(properties[name]),
+                    nullable="null" in kinds[name],
                     other=["omitted when absent"] if field.default is MISSING else [],
                 ),
             )
@@ -32,27 +43,30 @@ def column_schema(model: type[BaseModel]) -> dg.TableSchema:
     )
 
 
-def _json_type(schema: Mapping[str, Any]) -> str:
+_TYPE_NAMES: Final = {str: "string", bool: "boolean", int: "integer", float: "number"}
+
+
+def _json_kinds(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> tuple[str, ...]:
+    """Name the JSON types that a schema allows, each once; a time is told apart from other strings."""
+    if "$ref" in schema:
+        return _json_kinds(definitions[schema["$ref"].rpartition("/")[2]], definitions)
     if "const" in schema:
-        return type(schema["const"]).__name__.replace("str", "string").replace("int", "integer")
-    if "type" in schema:
-        return str(schema["type"])
-    kinds = [_json_type(option) for option in schema.get("anyOf", ()) if option.get("type") != "null"]
-    return kinds[0] if kinds else "object" if "$ref" in schema else "any"
+        return (_TYPE_NAMES[type(schema["const"])],)
+    options = schema.get("anyOf") or schema.get("oneOf")
+    if options:
+        return tuple(dict.fromkeys(kind for option in options for kind in _json_kinds(option, definitions)))
+    if schema.get("format") == "date-time":
+        return ("timestamp",)
+    return (str(schema.get("type", "any")),)
 
 
-def _nullable(schema: Mapping[str, Any]) -> bool:
-    return any(option.get("type") == "null" for option in schema.get("anyOf", ()))
-
-
-def preview(rows: Iterable[Mapping[str, Any]]) -> dg.TableMetadataValue:
+def preview(rows: Iterable[Mapping[str, Any]]) -> dg.TableMetadataValue | dg.TextMetadataValue:
     """Show the first rows as a table of short text cells."""
     records = [{key: _cell(value) for key, value in row.items()} for row in rows]
     columns = list(dict.fromkeys(key for record in records for key in record))
-    return dg.MetadataValue.table(
-        records=[dg.TableRecord({column: record.get(column, "") for column in columns}) for record in records],
-        schema=dg.TableSchema(columns=[dg.TableColumn(column) for column in columns or ["no rows"]]),
-    )
+    if not columns:
+        return dg.MetadataValue.text("no rows")
+    return _table(columns, ([record.get(column, "") for column in columns] for record in records))
 
 
 def _cell(value: Any) -> str:
@@ -61,9 +75,36 @@ def _cell(value: Any) -> str:
     return line if len(line) <= _CELL_CHARACTERS else line[: _CELL_CHARACTERS - 1] + "…"
 
 
-def counts_table(counts: Mapping[str, int], *, header: str) -> dg.TableMetadataValue:
+def lines_table(title: str, text: str) -> dg.TableMetadataValue:
+    """Show a short text file line by line, as it is."""
+    return _table([title], ([line] for line in text.splitlines()))
+
+
+def counts_table(counts: Mapping[str, int], *, header: str) -> dg.TableMetadataValue | dg.TextMetadataValue:
     """Show counters as a two-column table, zeros included."""
+    return _table([header, "count"], counts.items()) if counts else dg.MetadataValue.text(NONE)
+
+
+def reasons_table(
+    counts: Mapping[str, int], vocabulary: Iterable[Reason], units: Mapping[Reason, str] | None = None
+) -> dg.TableMetadataValue | dg.TextMetadataValue:
+    """Show what was counted under which reason, what a count counts, and what the reason means.
+
+    Rows are in the order of the vocabulary. ``units`` replaces the reasons' own; zeros are left out.
+    """
+    rows = [
+        (reason.value, counts[reason.value], (units or {}).get(reason, reason.unit), reason.meaning)
+        for reason in vocabulary
+        if counts.get(reason.value)
+    ]
+    return _table(["reason", "count", "unit", "meaning"], rows) if rows else dg.MetadataValue.text(NONE)
+
+
+def _table(columns: Iterable[str], rows: Iterable[Iterable[str | int]]) -> dg.TableMetadataValue:
+    names = list(columns)
     return dg.MetadataValue.table(
-        records=[dg.TableRecord({header: name, "count": count}) for name, count in counts.items()],
-        schema=dg.TableSchema(columns=[dg.TableColumn(header), dg.TableColumn("count", type="integer")]),
+        records=[dg.TableRecord(dict(zip(names, row, strict=True))) for row in rows],
+        schema=dg.TableSchema(
+            columns=[dg.TableColumn(name, type="integer" if name == "count" else "string") for name in names]
+        ),
     )

@@ -1,6 +1,6 @@
 """Daily partitions: the UTC day of a Session's first visible InferenceCall.
 
-Every Session lies in exactly one partition. Sessions before the first partition are counted by a check of the
+Every Session lies in exactly one partition. Sessions outside the range are counted by a check of the
 ``canonical/rollouts`` asset, never silently lost.
 """
 
@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import dagster as dg
 
-from sediment_assets.derive.attribution import FIRST_INSTANT
+from sediment_assets.derive.attribution import FIRST_INSTANT, LAST_INSTANT
 from sediment_assets.derive.fact_reader import SessionWindow
 
 
@@ -26,3 +26,9 @@ def window_of(partition_key: str) -> SessionWindow:
 def before_first(partitions: dg.TimeWindowPartitionsDefinition) -> SessionWindow:
     """Return everything before the first partition."""
     return SessionWindow(FIRST_INSTANT, partitions.start.replace(tzinfo=UTC))
+
+
+def after_last(partitions: dg.TimeWindowPartitionsDefinition) -> SessionWindow:
+    """Return everything after the newest partition there is by now: today, above all."""
+    last = partitions.get_last_partition_window()
+    return SessionWindow(partitions.start.replace(tzinfo=UTC) if last is None else last.end, LAST_INSTANT)
