@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
+from pydantic import Field
 
 from resources.bundles import BundleReader
 from resources.evidence_store import EvidenceStore
@@ -41,6 +42,7 @@ from sediment_assets.defs.metadata import (
     reasons_table,
 )
 from sediment_assets.defs.partitions import after_last, before_first, window_of
+from sediment_assets.derive.policy import DerivationPolicy, policy_from_plain
 from sediment_assets.derive.tally import DecisionSkip
 from sediment_assets.facts.instants import format_z
 from sediment_assets.publish.record import spelled_instant
@@ -49,6 +51,23 @@ from sediment_assets.rollouts.vocabulary import FRAGMENTED, SKIPPED
 
 _ROLLOUTS_KIND = "rollouts"
 EARLIER_SESSIONS = "sessions_before_partition_start"
+
+
+class DerivationConfig(dg.Config):
+    """Run configuration of the ``rollouts`` step."""
+
+    policy: dict[str, Any] = Field(
+        default_factory=dict,
+        description="The tables of a policy file (attribution, split) that differ from the defaults; the same keys, "
+        "the same checks and the same digest. Empty: the default policy.",
+    )
+
+    def derivation_policy(self) -> DerivationPolicy:
+        """Check the policy and fill in the defaults.
+
+        :raises PolicyError: as for a policy file.
+        """
+        return policy_from_plain({"schema_version": 1, **self.policy}, place="ops.rollouts.config.policy")
 
 
 def rollouts_asset(partitions: dg.TimeWindowPartitionsDefinition) -> dg.AssetsDefinition:
@@ -82,13 +101,17 @@ def rollouts_asset(partitions: dg.TimeWindowPartitionsDefinition) -> dg.AssetsDe
         ],
     )
     def rollouts(
-        context: dg.AssetExecutionContext, evidence: EvidenceStore, generations: GenerationStore
+        context: dg.AssetExecutionContext,
+        config: DerivationConfig,
+        evidence: EvidenceStore,
+        generations: GenerationStore,
     ) -> Iterator[dg.MaterializeResult[ReadyBundle]]:
+        policy = config.derivation_policy()
         out = generations.new_path(_ROLLOUTS_KIND, context)
         window = window_of(context.partition_key)
         with (
             evidence.open() as opened,
-            stage_bundle(opened.facts, opened.mirrors, out, window=window) as ready,
+            stage_bundle(opened.facts, opened.mirrors, out, policy, window=window) as ready,
         ):
             for warning in ready.summary.warnings:
                 context.log.warning(warning)
