@@ -117,7 +117,7 @@ def write_repository(size: Size, repository: int, mirrors: Path) -> Iterator[tup
         raise RuntimeError(f"git fast-import failed in {directory}")
     branches = [ref for ref in history.heads if ref != "refs/heads/main"]
     _git(directory, "update-ref", "--stdin", stdin="".join(f"delete {ref}\n" for ref in branches))
-    _git(directory, "repack", "-a", "-d", "-q")
+    _git(directory, "repack", "-a", "-d", "-f", "-q")  # as a clone arrives: the newest contents whole
     shas = dict(line.split() for line in (directory / "marks").read_text().splitlines())
     (directory / "marks").unlink()
     yield from _facts(history, repository, shas)
