@@ -148,5 +148,5 @@ class BundleIndex:
     def _reported(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OverflowError) as error:  # a single text beyond SQLite's limits is an OverflowError
             raise PublishError(f"{self._path}: cannot keep the index of a bundle: {error}") from None
