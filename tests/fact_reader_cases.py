@@ -76,7 +76,7 @@ class FactReaderCases:
             assert facts.as_of() is None
             for read in (
                 facts.evidence, facts.renames, facts.pushes, facts.observations, facts.ci_outcomes,
-                facts.session_ids_with_calls, facts.sessions, facts.call_identities,
+                facts.session_ids_with_calls, facts.first_calls, facts.sessions, facts.call_identities,
             ):  # fmt: skip
                 assert list(read()) == []
 
@@ -141,6 +141,7 @@ class FactReaderCases:
             assert [session.session_id for session in facts.sessions()] == ["s9"]
             assert list(facts.full_calls(["c1"])) == []
             assert list(facts.session_ids_with_calls()) == ["s9"]
+            assert [session_id for session_id, _ in facts.first_calls()] == ["s9"]
             assert [call.inference_call_id for call in facts.call_identities()] == ["c9"]
             assert [call.inference_call_id for call in facts.candidate_calls(at(0), at(99))] == ["c9"]
             assert facts.full_ci_outcomes(["o1"]) == {}
@@ -202,6 +203,7 @@ class FactReaderCases:
         decisions = [make_decision(decision_id=f"d{s}", session_id=s) for s in CODE_POINT_ORDER]
         with open_reader([*calls, *decisions]) as facts:
             assert list(facts.session_ids_with_calls()) == CODE_POINT_ORDER
+            assert [session_id for session_id, _ in facts.first_calls()] == CODE_POINT_ORDER
             sessions = list(facts.sessions())
             assert [session.session_id for session in sessions] == CODE_POINT_ORDER
             assert [[d.session_id for d in session.decisions] for session in sessions] == [

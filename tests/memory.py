@@ -90,6 +90,9 @@ class MemoryFacts:
     def session_ids_with_calls(self) -> Iterator[str]:
         return iter(sorted({call.session_id for call in self._calls()}))
 
+    def first_calls(self) -> Iterator[tuple[str, datetime]]:
+        return ((session.session_id, session.calls[0].observed_at) for session in self.sessions())
+
     def count_sessions(self, window: SessionWindow) -> int:
         return sum(1 for _ in self.sessions(window))
 

@@ -1,13 +1,14 @@
 """The Jaccard fallback: pushed commits matched with model outputs by their tokens (derivation.md §9).
 
 Pushes are walked in order of capture, so the calls of the *wide* window slide with them: only the calls of one such
-window are held, however long the organization's history is.
+window are held, however long the organization's history is. Calls of noted Sessions are looked for there first.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence, Set
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import Final
 
 from sediment_assets.derive.bindings import Bindings, CommitsOfSession
 from sediment_assets.derive.fact_reader import CandidateCall, FactReader
@@ -25,6 +26,7 @@ from sediment_assets.repositories.resolver import RepositoryResolver
 
 FIRST_INSTANT = datetime.min.replace(tzinfo=UTC)
 LAST_INSTANT = datetime.max.replace(tzinfo=UTC)
+ONE_TICK = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,7 @@ def attribute_by_similarity(
     fallback = _Fallback(facts, mirrors, bindings, policy)
     pushes = fallback.resolved_pushes(resolver)
     if pushes and fallback.has_candidates(pushes):
+        fallback.open_window(pushes[-1][0])
         for push, repository in pushes:
             fallback.attribute_push(push, repository)
     return Attribution(fallback.commits_of_session, fallback.skipped)
@@ -63,12 +66,13 @@ class _Fallback:
     commits_of_session: defaultdict[str, set[CommitKey]] = field(default_factory=lambda: defaultdict(set))
     skipped: Counter[str] = field(default_factory=Counter)
     _seen: set[CommitKey] = field(default_factory=set)
-    _sessions_with_calls: Set[str] = field(init=False)
+    _first_calls: Mapping[str, datetime] = field(init=False)
     _window: "_SlidingWindow" = field(init=False)
 
-    def __post_init__(self) -> None:
-        self._sessions_with_calls = frozenset(self.facts.session_ids_with_calls())
-        self._window = _SlidingWindow(self.facts)
+    def open_window(self, last: Push) -> None:
+        """Prepare for the calls in the reach of Pushes up to the last one."""
+        self._first_calls = dict(self.facts.first_calls())
+        self._window = _SlidingWindow(self.facts, self._end(last))
 
     def resolved_pushes(self, resolver: RepositoryResolver) -> list[ResolvedPush]:
         """Return the Pushes that resolve, by (captured_at, push_id); count the others."""
@@ -115,31 +119,39 @@ class _Fallback:
             if not counts:
                 self.skipped[AttributionSkip.NO_CODE_DIFF] += 1
             return
-        noted = self._noted_candidates(push, commit)
+        start = minutes_away(push.captured_at, -self.policy.jaccard.lookback_window_minutes)
+        wide = self._window.between(start, self._end(push))
+        noted = self._noted_candidates(push, commit, start, wide)
         for section in scored:
-            self._attribute_file(push, commit, tokens(section.added_text), noted)
+            self._attribute_file(commit, tokens(section.added_text), noted, wide)
 
     def _attribute_file(
-        self, push: Push, commit: CommitKey, file_tokens: frozenset[str], noted: Sequence[Candidate]
+        self, commit: CommitKey, file_tokens: frozenset[str], noted: Sequence[Candidate], wide: Sequence[Candidate]
     ) -> None:
         winner = best_candidate(file_tokens, noted, self.policy.git_notes.min_similarity)
         if winner is None:
-            start = minutes_away(push.captured_at, -self.policy.jaccard.lookback_window_minutes)
-            wide = self._window.between(start, self._end(push))
             winner = best_candidate(file_tokens, wide, self.policy.jaccard.min_similarity)
         if winner is None:
             self.skipped[AttributionSkip.NO_MATCH] += 1
         else:
             self.commits_of_session[winner.session_id].add(commit)
 
-    def _noted_candidates(self, push: Push, commit: CommitKey) -> list[Candidate]:
+    def _noted_candidates(
+        self, push: Push, commit: CommitKey, wide_start: datetime, wide: Sequence[Candidate]
+    ) -> list[Candidate]:
+        """Return the calls of the Sessions that a note names, in their longer window; most are in the wide one."""
         # A note names Sessions in any text it likes, even such as no database can be asked for.
         named: Set[str] = self.bindings.sessions_of_commit.get(commit, frozenset())
-        sessions = named & self._sessions_with_calls
+        sessions = named & self._first_calls.keys()
         if not sessions:
             return []
         start = minutes_away(push.captured_at, -self.policy.git_notes.lookback_window_minutes)
-        return [_candidate(call) for call in self.facts.candidate_calls(start, self._end(push), sessions)]
+        earlier = {session_id for session_id in sessions if self._first_calls[session_id] < wide_start}
+        found: list[Candidate] = []
+        if earlier and start < wide_start:
+            found.extend(map(_candidate, self.facts.candidate_calls(start, wide_start - ONE_TICK, earlier)))
+        found.extend(call for call in wide if call.session_id in sessions and call.observed_at >= start)
+        return found
 
     def _end(self, push: Push) -> datetime:
         return minutes_away(push.captured_at, self.policy.post_push_grace_period_minutes)
@@ -148,19 +160,31 @@ class _Fallback:
 class _SlidingWindow:
     """Candidates of an interval that only moves forward; each call is read and tokenized once."""
 
-    def __init__(self, facts: FactReader) -> None:
+    def __init__(self, facts: FactReader, last: datetime) -> None:
         self._facts = facts
-        self._held: list[Candidate] = []
+        self._last = last
+        self._held: deque[Candidate] = deque()
+        self._calls: Iterator[CandidateCall] = iter(())
+        self._ahead: CandidateCall | None = None
         self._read_to: datetime | None = None
 
-    def between(self, start: datetime, end: datetime) -> list[Candidate]:
+    def between(self, start: datetime, end: datetime) -> Sequence[Candidate]:
         """Return the candidates observed in ``[start, end]``; both ends never move backwards."""
-        self._held = [candidate for candidate in self._held if candidate.observed_at >= start]
-        if self._read_to is None or self._read_to < end:
-            unread = start if self._read_to is None else max(start, self._read_to + timedelta(microseconds=1))
-            self._held.extend(map(_candidate, self._facts.candidate_calls(unread, end)))
-            self._read_to = end
+        while self._held and self._held[0].observed_at < start:
+            self._held.popleft()
+        if self._read_to is None or start - self._read_to > _LONG_GAP:
+            self._calls = self._facts.candidate_calls(start, self._last)
+            self._ahead = next(self._calls, None)
+        while self._ahead is not None and self._ahead.observed_at <= end:
+            if self._ahead.observed_at >= start:
+                self._held.append(_candidate(self._ahead))
+            self._ahead = next(self._calls, None)
+        self._read_to = end
         return self._held
+
+
+_LONG_GAP: Final = timedelta(hours=6)
+"""Between windows further apart than this, the calls in between are not read but asked past."""
 
 
 def _candidate(call: CandidateCall) -> Candidate:

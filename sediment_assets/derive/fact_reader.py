@@ -116,6 +116,10 @@ class FactReader(Protocol):
         """Every session_id with a visible call, ascending by code point, whatever the window."""
         ...
 
+    def first_calls(self) -> Iterator[tuple[str, datetime]]:
+        """Every session_id with a visible call, and when its first one was observed; ascending by session_id."""
+        ...
+
     def count_sessions(self, window: SessionWindow) -> int:
         """How many Sessions begin in the window."""
         ...

@@ -130,6 +130,18 @@ class FactSnapshot:
         for row in stream(self._connection, query):
             yield row[0]
 
+    def first_calls(self) -> Iterator[tuple[str, datetime]]:
+        """Every session_id with a visible call, and when its first one was observed; ascending by session_id."""
+        session_id = inference_calls.c.session_id
+        query = (
+            select(session_id, func.min(inference_calls.c.observed_at))
+            .where(self._visibility.of(inference_calls))
+            .group_by(session_id)
+            .order_by(by_code_point(self._connection, session_id))
+        )
+        for row in stream(self._connection, query):
+            yield row[0], row[1]
+
     def sessions(self, window: SessionWindow | None = None) -> Iterator[StoredSession]:
         """Sessions with a visible call, ascending by session_id; one at a time in memory."""
         return stream_sessions(self._connection, self._visibility, window)

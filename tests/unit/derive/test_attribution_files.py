@@ -105,6 +105,17 @@ def test_a_noted_session_wins_over_a_better_one_without_note() -> None:
     assert won(found) == {"of-noted": {sha(1)}}
 
 
+@pytest.mark.parametrize("minute", [-10_080, -100, -61, -60, -1, 10])
+def test_calls_of_a_noted_session_count_wherever_in_its_window_they_lie(minute: int) -> None:
+    """Its other calls lie before, inside and after the shorter window that all calls share."""
+    others = [say("x", f"x{at}", session_id="of-noted", observed_at=minutes(at)) for at in (-10_080, -200, -5, 11)]
+    found = attribute(
+        *others, say("a b c d", "winner", session_id="of-noted", observed_at=minutes(minute)), push(),
+        history=commits(added("a.py", "a b c d e f")), noted=[("of-noted", sha(1))],
+    )  # fmt: skip
+    assert won(found) == {"of-noted": {sha(1)}}
+
+
 def test_a_noted_session_below_its_floor_leaves_the_file_to_others() -> None:
     found = attribute(
         say("a b", "noted"), say(TEXT, "better"), push(), history=commits(added("a.py", TEXT)),
@@ -175,7 +186,7 @@ class AskedFacts(MemoryFacts):
 
 def test_readers_are_only_asked_for_sessions_that_have_calls() -> None:
     """A note may name a Session by text that no database accepts, such as a lone surrogate or U+0000."""
-    reader = AskedFacts(ORG, [say(TEXT), push()])
+    reader = AskedFacts(ORG, [say(TEXT, observed_at=minutes(-100)), say("x", "near"), push()])
     bindings = Bindings()
     for name in ("\ud800", "\0", "of-c1"):
         bindings.bind(name, CommitKey(LEGACY, sha(1)))
