@@ -144,7 +144,7 @@ def _derive(out: Path, policy: DerivationPolicy, scope: CohortScope) -> BundleSu
     require_destination(out)  # and again by derive_bundle: nobody should wait for a database to hear of it
     with (
         open_evidence(settings.org_id, settings.database_url, settings.mirror_path) as evidence,
-        stages() as progress,
+        stages("reading evidence") as progress,
     ):
         summary = derive_bundle(evidence.facts, evidence.mirrors, out, policy, scope=scope, progress=progress)
     for text in evidence.mirrors.warnings:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sediment_assets.cli.output import counting, note, say, say_done, warn
+from sediment_assets.cli.output import counting, note, say, say_done, stages, warn
 from sediment_assets.errors import SedimentError
 
 if TYPE_CHECKING:
@@ -141,12 +141,14 @@ def _from_bundle(args: argparse.Namespace, settings: Settings, target: Target) -
     from sediment_assets.targets.registry import TARGETS as SPECS
 
     _refuse_profile(args)
-    with open_bundle(Path(args.bundle)) as source:
+    with ExitStack() as stack:
+        with stages("copying the bundle") as progress:
+            source = stack.enter_context(open_bundle(Path(args.bundle), progress=progress))
         needs_mirrors = SPECS[target].needs_mirrors
         store = GitMirrorStore(settings.mirror_path_from_environment()) if needs_mirrors else nullcontext()
-        with store as mirrors, counting("Rollouts") as progress:
+        with store as mirrors, counting("Rollouts") as count:
             operator = _operator_settings(settings)
-            return export_rlvr(source, mirrors, args.out, target=target, settings=operator, progress=progress)
+            return export_rlvr(source, mirrors, args.out, target=target, settings=operator, progress=count)
 
 
 def _refuse_profile(args: argparse.Namespace) -> None:

@@ -7,7 +7,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
 
 from sediment_assets.errors import printable as printable  # every command prints through this module
 
@@ -48,39 +51,40 @@ def fail(text: str) -> None:
 @contextmanager
 def counting(label: str) -> Iterator[Callable[[object], None] | None]:
     """Show a running count on a terminal's standard error while the block works; give None when there is none."""
-    if not is_styled(sys.stderr):
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (SpinnerColumn(), TextColumn("{task.description}: {task.completed}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(label, total=None)
-        yield lambda _: progress.advance(task)
+    with _shown_count(label) as shown:
+        yield None if shown is None else lambda _: shown[0].advance(shown[1])
 
 
 @contextmanager
-def stages() -> Iterator[Callable[[str, int], None] | None]:
-    """Show what is being worked on and how many rows of it are done, as ``counting`` does."""
-    if not is_styled(sys.stderr):
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (SpinnerColumn(), TextColumn("{task.description}: {task.completed}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("reading evidence", total=None)
-        shown = 0.0
+def stages(label: str) -> Iterator[Callable[[str, int], None] | None]:
+    """As ``counting``, for work of several stages: told what is being worked on, and how many rows of it are done."""
+    with _shown_count(label) as shown:
+        if shown is None:
+            yield None
+            return
+        progress, task = shown
+        last = 0.0
 
         def tell(stage: str, done: int) -> None:
-            nonlocal shown
-            if time.monotonic() - shown >= _REFRESH_SECONDS:  # rows can be faster than a terminal
-                shown = time.monotonic()
+            nonlocal last
+            if time.monotonic() - last >= _REFRESH_SECONDS:  # rows can be faster than a terminal
+                last = time.monotonic()
                 progress.update(task, description=stage, completed=done)
 
         yield tell
 
 
 _REFRESH_SECONDS = 0.1
+
+
+@contextmanager
+def _shown_count(label: str) -> Iterator[tuple[Progress, TaskID] | None]:
+    if not is_styled(sys.stderr):
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}: {task.completed}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        yield progress, progress.add_task(label, total=None)
