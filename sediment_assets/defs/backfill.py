@@ -147,13 +147,13 @@ def _problems(result: dg.ExecuteInProcessResult) -> Iterator[str]:
 
 
 def _failures(result: dg.ExecuteInProcessResult) -> "Iterator[tuple[str, SerializableErrorInfo]]":
-    """Yield each failed step, or the run when none did, with the error that started it all; Dagster wraps it."""
+    """Yield each failed step, or the run when none did, with the error of our own that Dagster wraps."""
     steps = [
         (event.step_key or "", event.step_failure_data.error) for event in result.all_events if event.is_step_failure
     ]
     runs = [("run", event.job_failure_data.error) for event in result.all_events if event.is_job_failure]
     for place, error in steps or runs:
-        while error is not None and error.cause is not None:
+        while error is not None and error.cause is not None and (error.cls_name or "").startswith("Dagster"):
             error = error.cause
         if error is not None:
             yield place, error

@@ -58,7 +58,7 @@ def fixed_resources() -> Mapping[str, Any]:
 def build_defs(partition_start: date, resources: Mapping[str, Any]) -> dg.Definitions:
     """Assemble the graph. Reads no environment: tests pass their own start and resources."""
     partitions = daily_partitions(partition_start)
-    job = day_job(partitions)
+    job = day_job()
     return dg.Definitions(
         assets=[
             fact_assets(),

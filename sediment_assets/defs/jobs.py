@@ -16,12 +16,11 @@ DAY_JOB = "materialize_day"
 OBSERVE_JOB = "observe_evidence"
 
 
-def day_job(partitions: dg.PartitionsDefinition[str]) -> "UnresolvedAssetJobDefinition":
+def day_job() -> "UnresolvedAssetJobDefinition":
     """Everything of one day: Rollouts, CI resolutions, the three targets and their checks."""
     return dg.define_asset_job(
         DAY_JOB,
         selection=dg.AssetSelection.groups(CANONICAL_GROUP, *map(target_group, Target)),
-        partitions_def=partitions,
         description="Freeze one day's Rollouts and publish the rows of every target.",
         tags={"sediment/kind": "export"},
     )
