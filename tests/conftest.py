@@ -1,15 +1,12 @@
-"""What every test runs under: Hypothesis profiles, and none of the developer's own settings.
-
-Properties are deterministic: the same examples on every machine. ``HYPOTHESIS_PROFILE=deep`` draws new ones, and more.
-"""
+"""What every test runs under: Hypothesis profiles, and none of the developer's own settings."""
 
 import os
 
 from hypothesis import settings
 
-settings.register_profile("deterministic", derandomize=True, database=None, deadline=None, print_blob=True)
-settings.register_profile("deep", derandomize=False, deadline=None, max_examples=2000, print_blob=True)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "deterministic"))
+from tests.profiles import DEEP
+
+settings.load_profile("deep" if DEEP else "deterministic")
 
 
 def pytest_configure() -> None:

@@ -17,6 +17,7 @@ from sediment_assets.mirrors.reader import PatchProofError
 from sediment_assets.mirrors.trees import TreeChanges, tree_changes
 from tests.git.patch_cases import ALL
 from tests.git.repositories import LINK, PROGRAM, File, applied_tree, git, init, linear, tree_of
+from tests.profiles import examples
 
 LINE = st.sampled_from(
     [
@@ -101,7 +102,7 @@ class Prepared:
         self.patches.close()
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(10), suppress_health_check=list(HealthCheck))
 @given(states=histories())
 def test_random_histories_are_proven_and_rebuilt(tmp_path_factory, states):
     directory = tmp_path_factory.mktemp("history")
@@ -145,7 +146,7 @@ def test_ordinary_patches_need_no_git(every_case):
     assert set(hesitant) <= {*allowed, "other: latin-1 name and content", "other: glob characters"}
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(400), suppress_health_check=list(HealthCheck))
 @given(name=st.sampled_from(sorted(ALL)), data=st.data())
 def test_damaged_patch_is_certain_only_if_git_agrees(every_case, tmp_path_factory, name, data):
     prepared, base, head, patch = every_case[name]

@@ -23,10 +23,11 @@ from sediment_assets.rollouts.derivation import Derivation
 from sediment_assets.rollouts.source import RolloutSource
 from sediment_assets.targets.registry import Target
 from tests.bundles import Draft, add_completions, read_draft, refusal, rich_draft
+from tests.profiles import examples
 from tests.property.strategies import Population as Organization
 from tests.property.strategies import populations
 
-few_examples = settings(max_examples=25)
+few_examples = settings(max_examples=examples(25))
 
 
 @contextmanager
@@ -94,7 +95,7 @@ def whole_bundle(whole_draft: Draft, tmp_path_factory: pytest.TempPathFactory) -
     return {file.name: file.read_bytes() for file in written.iterdir()}
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(st.data())
 def test_no_changed_byte_of_a_member_goes_unseen(whole_bundle: dict[str, bytes], data: st.DataObject):
     name = data.draw(st.sampled_from(Population)).file
@@ -107,7 +108,7 @@ UNINTERPRETED = ("skipped", "excluded", "fragmented", "mirror_revisions", "as_of
 """What a reader takes the manifest's word for (bundle.md §8): the bundle's digest is what fixes it."""
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(st.data())
 def test_a_changed_byte_of_the_manifest_is_refused_or_changes_its_word_only(
     whole_bundle: dict[str, bytes], data: st.DataObject
@@ -138,7 +139,7 @@ ODD_TEXT = st.sampled_from(["", " ", "x", "\ud800", "\0", "a" * 40, "c1", "s1", 
 ODD = st.sampled_from([None, True, 0, -1, 1.0, 10**30, 2**63, float("nan"), [], {}, [[]], {"x": 1}]) | ODD_TEXT
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.data())
 def test_an_odd_value_anywhere_is_accepted_or_refused_at_its_place(whole_draft: Draft, data: st.DataObject):
     draft = copy.deepcopy(whole_draft)
@@ -150,7 +151,7 @@ def test_an_odd_value_anywhere_is_accepted_or_refused_at_its_place(whole_draft: 
         assert refused is None or re.fullmatch(rf"{path}/b/[a-z_]+\.jsonl( line \d+)?: .*expected .*", refused)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(st.data())
 def test_an_odd_value_in_the_manifest_is_accepted_or_refused(whole_draft: Draft, data: st.DataObject):
     manifest = copy.deepcopy(whole_draft.manifest)

@@ -25,6 +25,7 @@ from sediment_assets.rollouts.models import Rollout
 from sediment_assets.rollouts.scope import CohortScope
 from sediment_assets.rollouts.segments import project_session
 from tests.builders import ORG
+from tests.profiles import examples
 from tests.property import naive
 from tests.property.strategies import (
     BASE,
@@ -37,7 +38,7 @@ from tests.property.strategies import (
     written_populations,
 )
 
-derivations = settings(deadline=None, max_examples=40)
+derivations = settings(max_examples=examples(40))
 small = settings(deadline=None)
 MIDNIGHT = datetime(BASE.year, BASE.month, BASE.day, tzinfo=BASE.tzinfo)
 
@@ -185,7 +186,7 @@ def test_scoring_text_is_the_naive_one(output: Any) -> None:
 # --- attribution
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=examples(150))
 @given(population=written_populations)
 def test_attribution_is_the_naive_one(population: Population) -> None:
     reader, mirrors = population.reader(), population.mirrors

@@ -30,10 +30,11 @@ from tests.builders import (
 )
 from tests.fact_files import store_content, write_facts
 from tests.memory import MemoryFacts
+from tests.profiles import examples
 from tests.stores import fill_store
 
 # A store per example is slow, so few examples, always the same ones.
-few_examples = settings(max_examples=15, deadline=None, derandomize=True)
+few_examples = settings(max_examples=examples(15))
 
 START = parse_instant("2026-03-02T00:00:00Z")
 # Few values, so that ties, shared Sessions and hidden Facts are common.

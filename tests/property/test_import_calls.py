@@ -10,6 +10,7 @@ from sediment_assets.adapters.fact_store.import_calls import CallLines
 from sediment_assets.adapters.fact_store.import_lines import LineError, prepare_line
 from tests.builders import make_call, plain_message, reasoning_part, text_part, tool_call, tool_response
 from tests.fact_files import fact_line
+from tests.profiles import examples
 
 SECRET = "A" * 16
 ORDINARY = [
@@ -100,7 +101,7 @@ def outcome(prepare, line: bytes):
     return prepared.row, prepared.aliases, {reason: n for reason, n in prepared.redactions.items() if n}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(lines())
 def test_a_line_reads_the_same_whatever_was_read_before(drawn):
     reader = CallLines()

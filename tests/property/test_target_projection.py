@@ -15,10 +15,11 @@ from sediment_assets.targets.row_check import validate_line
 from sediment_assets.targets.skips import RolloutSkip, RowSkip, TaskSkip, vocabulary
 from sediment_assets.targets.verification_commands import VerificationCommands
 from tests.builders import IDENTITY, make_observation, make_outcome, make_push, plain_message, tool_call, tool_response
+from tests.profiles import examples
 from tests.rollout_builders import make_commit, make_resolver, make_rollout, make_turn
 from tests.unit.targets.worked_tally import C1, C2, IDENTITY_42, UNKNOWN, R, S, mirrors
 
-CHECKED = settings(max_examples=60, deadline=None)
+CHECKED = settings(max_examples=examples(60))
 TEXT = st.text(st.characters(exclude_categories=()), max_size=8)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | TEXT,
