@@ -7,10 +7,12 @@ import heapq
 from collections.abc import Callable
 
 from sediment_assets.adapters.git_objects import Commit
+from sediment_assets.mirrors.reader import MirrorError
 
 # So many commits cost about as much as starting one git process.
 _ANCESTRY_STEPS = 64
 _CHAIN_STEPS = 64
+_WALK_STEPS = 64
 
 Load = Callable[[str], Commit]
 """Read one commit by id; raises MirrorError when it is missing."""
@@ -38,18 +40,85 @@ def reaches(load: Load, descendant: Commit, ancestor: str) -> bool | None:
     return False
 
 
-def linear_range(load: Load, before: str, after: str, limit: int) -> list[str] | None:
-    """List ``before..after``, newest first and at most ``limit``, when it is one chain of single parents.
+def commit_range(load: Load, before: str, after: str, limit: int) -> list[str] | None:
+    """List ``before..after`` as ``git rev-list`` does, newest first and at most ``limit``.
 
-    None when it is not: a merge, a root or too many steps before ``before`` is met, or ``after`` is a tag.
+    None when git has to be asked: the range is long, a commit is missing, ``after`` is a tag, or clocks were wrong.
+
+    :raises MirrorError: when one of the two is no commit.
     """
-    chain: list[str] = []
-    commit = load(after)
-    if commit.sha != after:
+    first, last = load(before), load(after)
+    if last.sha != after:
         return None
+    chain = _chain(load, first.sha, last, limit)
+    return _Walk(load, first, last).listed(limit) if chain is None else chain
+
+
+def _chain(load: Load, before: str, commit: Commit, limit: int) -> list[str] | None:
+    """List the range when it is one chain of single parents; most are, and then clocks do not matter."""
+    chain: list[str] = []
     while commit.sha != before:
         if len(commit.parents) != 1 or len(chain) == _CHAIN_STEPS:
             return None
         chain.append(commit.sha)
         commit = load(commit.parents[0])
     return chain[:limit]
+
+
+class _Walk:
+    """Commits by falling date from both ends of a range; those that ``before`` reaches are hidden.
+
+    With every commit on the way later than its parents, a commit is known to be hidden before its turn comes, and the
+    order is that of the dates, as git's is.
+    """
+
+    def __init__(self, load: Load, before: Commit, after: Commit) -> None:
+        self._load = load
+        self._hidden = {before.sha}
+        self._seen = {before.sha}
+        self._heap = [(-before.committer_time, before.sha)]
+        self._wanted = 0  # commits in the heap that are not hidden
+        self._push(after)
+
+    def listed(self, limit: int) -> list[str] | None:
+        """Return the commits that are not hidden; None when git has to be asked."""
+        found: list[str] = []
+        steps, beyond = 0, 0
+        while self._heap and (self._wanted or beyond < _SLOP):
+            beyond += not self._wanted
+            steps += 1
+            sha = self._next()
+            if sha is None or steps > _WALK_STEPS:
+                return None
+            if sha not in self._hidden:
+                self._wanted -= 1
+                found.append(sha)
+        return found[:limit]
+
+    def _next(self) -> str | None:
+        """Take the latest commit and add its parents; None when dates do not tell the order."""
+        date, sha = heapq.heappop(self._heap)
+        if self._heap and self._heap[0][0] == date:
+            return None
+        try:
+            parents = [self._load(parent) for parent in self._load(sha).parents]
+        except MirrorError:
+            return None
+        for parent in parents:
+            if not 0 < parent.committer_time < -date:
+                return None
+            if sha in self._hidden and parent.sha not in self._hidden:
+                self._hidden.add(parent.sha)
+                self._wanted -= parent.sha in self._seen
+            self._push(parent)
+        return sha
+
+    def _push(self, commit: Commit) -> None:
+        if commit.sha not in self._seen:
+            self._seen.add(commit.sha)
+            self._wanted += commit.sha not in self._hidden
+            heapq.heappush(self._heap, (-commit.committer_time, commit.sha))
+
+
+_SLOP = 6
+"""git itself looks at five more commits after the last that could be listed, in case clocks were wrong."""

@@ -1,7 +1,7 @@
 """One mirror on disk, read through real git (mirrors.md §5–7): the adapter behind ``mirrors/reader.py``.
 
-A mirror answers from three long-lived processes at most; only its first question, ref listings, Push ranges with
-merges, long ancestry walks and patches that are not UTF-8 start a process of their own. Nothing here fetches or
+A mirror answers from three long-lived processes at most; only its first question, ref listings, long Push ranges,
+long ancestry walks and patches that are not UTF-8 start a process of their own. Nothing here fetches or
 writes. Which mirrors exist is ``git_mirror_store.py``.
 """
 
@@ -13,7 +13,7 @@ from hashlib import sha1, sha256
 from pathlib import Path
 from typing import Self
 
-from sediment_assets.adapters.git_history import linear_range, reaches
+from sediment_assets.adapters.git_history import commit_range, reaches
 from sediment_assets.adapters.git_objects import GitObjects
 from sediment_assets.adapters.git_patches import GitPatches, is_utf8
 from sediment_assets.adapters.git_process import TIMEOUT_SECONDS, Git
@@ -159,12 +159,11 @@ class GitMirror:
 
     def _range(self, before: str, after: str, limit: int) -> list[str]:
         """List ``before..after`` as ``git rev-list`` does; both are known commits from here on."""
-        self._objects.commit(before)
-        chain = linear_range(self._objects.commit, before, after, limit)
-        if chain is None:
+        listed = commit_range(self._objects.commit, before, after, limit)
+        if listed is None:
             arguments = ("rev-list", f"--max-count={limit}", "--end-of-options", f"{before}..{after}")
-            chain = self._git.run(*arguments).stdout.decode().split()
-        return chain
+            listed = self._git.run(*arguments).stdout.decode().split()
+        return listed
 
     def commit_patch(self, sha: str) -> str:
         """See ``MirrorReader``. A merge is compared with its first parent, a root with the empty tree."""

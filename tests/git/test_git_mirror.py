@@ -1,6 +1,8 @@
 """What a mirror answers, question by question (mirrors.md §5, §6.1; derivation.md §9, §9.1)."""
 
 import threading
+from itertools import permutations
+from random import Random
 
 import pytest
 
@@ -202,6 +204,25 @@ def test_chain_that_leaves_before_beside_it_is_cut_where_git_cuts_it(tmp_path):
     with GitMirror(repository) as mirror:
         assert mirror.push_commits(shas[6], shas[5], False, 20) == shas[3:6]
         assert mirror.push_commits(shas[6], shas[5], False, 2) == shas[4:6]
+
+
+@pytest.mark.parametrize("clocks", ["right", "equal", "wrong"])
+def test_ranges_over_merges_are_those_of_git(tmp_path, clocks):
+    """Any two commits of a tangled history, in both directions."""
+    chance = Random(clocks)
+    repository, number = init(tmp_path / "m"), 14
+    stream = b""
+    for mark in range(1, number + 1):
+        earlier = range(max(1, mark - 5), mark)
+        parents = chance.sample(earlier, min(len(earlier), chance.choice([1, 1, 2, 3]))) if mark > 1 else ()
+        minutes = {"right": mark, "equal": mark // 3, "wrong": chance.randrange(number)}[clocks]
+        stream += commit(mark, {b"a": b"%d\n" % mark}, parents=parents, branch=f"b{mark}", time=EPOCH + 60 * minutes)
+    shas = fast_import(repository, stream)
+    with GitMirror(repository) as mirror:
+        for before, after in permutations(shas, 2):
+            limit = chance.choice([20, 20, 2])
+            listed = git(repository, "rev-list", f"--max-count={limit}", f"{before}..{after}").decode().split()
+            assert mirror.push_commits(before, after, False, limit) == (listed[::-1] or [after])
 
 
 def test_long_histories_are_left_to_git(tmp_path):
