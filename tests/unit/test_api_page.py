@@ -22,4 +22,5 @@ def test_every_example_of_the_api_page_runs(tmp_path: Path, monkeypatch: pytest.
     assert names["summary"].task_rows == 20  # type: ignore[attr-defined]
     assert names["record"].rollouts == 30  # type: ignore[attr-defined]
     assert len(names["rows"]) == 18  # type: ignore[arg-type]
-    assert {path.name for path in (tmp_path / "rows" / "nemo-gym").glob("*.jsonl")} == {"rollouts.eval.jsonl", "rollouts.train.jsonl"}
+    written = {path.name for path in (tmp_path / "rows" / "nemo-gym").glob("*.jsonl")}
+    assert written == {"rollouts.eval.jsonl", "rollouts.train.jsonl"}
