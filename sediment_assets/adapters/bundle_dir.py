@@ -120,6 +120,7 @@ def stage_bundle(
         }
         manifest = build.manifest({population: file.member for population, file in written.items()})
         data = encode_manifest(manifest.plain())
+        del build  # all it knows of the organization; the validation is about to read that again
         largest_session = _validate_staged(staged, manifest, progress)
         warnings = beyond_reference(
             manifest.files,

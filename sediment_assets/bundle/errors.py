@@ -1,9 +1,13 @@
 """What is wrong with a bundle, and where (bundle.md §8)."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from sediment_assets.errors import SedimentError
+from sediment_assets.facts.expected import shown
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 
 
 class BundleError(SedimentError):
@@ -31,7 +35,7 @@ class BundleError(SedimentError):
 
     def under(self, step: str | int) -> "BundleError":
         """Return the same error seen from one level further out: ``step`` is the key or position that led to it."""
-        outer = f"[{step}]" if isinstance(step, int) else step
+        outer = step if isinstance(step, str) and _NAME.fullmatch(step) else f"[{shown(step)}]"
         joint = "." if self.path and not self.path.startswith("[") else ""
         return BundleError(self.problem, path=f"{outer}{joint}{self.path}", file=self.file, line=self.line)
 

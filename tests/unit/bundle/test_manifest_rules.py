@@ -92,6 +92,11 @@ CASES: list[tuple[str, Change, str]] = [
     ("revisions", put("mirror_revisions", [], manifest), "mirror_revisions: expected an object, got []"),
     ("refs", put("mirror_revisions", {"a": None}, manifest), "mirror_revisions.a: expected an object, got null"),
     ("object", put("mirror_revisions", {"a": {"r": 1}}, manifest), "mirror_revisions.a.r: expected a string, got 1"),
+    (
+        "odd key",
+        put("excluded", {"a\nb": -1}, manifest),
+        "excluded['a\\nb']: expected an integer of at least 0",
+    ),
     ("counter", put("skipped", {"x": -1}, manifest), "skipped.x: expected an integer of at least 0, got -1"),
     ("boolean counter", put("excluded", {"x": True}, manifest), "excluded.x: expected an integer of at least 0"),
     ("counters", put("skipped", None, manifest), "skipped: expected an object, got null"),
