@@ -36,25 +36,21 @@ def parse_sections(patch: str) -> tuple[list[Section], Counter[str]]:
     """Return the valid sections in order, and the dropped ones counted by ``SectionSkip``."""
     sections: list[Section] = []
     counts: Counter[str] = Counter()
-    for lines in _split(patch):
+    for text in _split(patch):
         try:
-            sections.append(_Parser(lines).parse())
+            sections.append(_Parser(text).parse())
         except _DroppedError as dropped:
             counts[dropped.reason] += 1
     return sections, counts
 
 
-def _split(patch: str) -> Iterator[list[str]]:
+def _split(patch: str) -> Iterator[str]:
     """Cut a patch before every line that starts with ``diff ``; lines end at LF only."""
-    lines = patch.split("\n")
-    if lines[-1] == "":
-        lines.pop()
-    starts = [number for number, line in enumerate(lines) if line.startswith("diff ")]
-    preamble = lines[: starts[0]] if starts else lines
-    if not all(line == "" or line.isspace() for line in preamble):
-        yield preamble
-    for start, end in zip(starts, [*starts[1:], len(lines)], strict=False):
-        yield lines[start:end]
+    preamble, *sections = f"\n{patch.removesuffix(_LF)}".split("\ndiff ")
+    if preamble and not preamble.isspace():
+        yield preamble[1:]
+    for section in sections:
+        yield f"diff {section}"
 
 
 class _DroppedError(Exception):
@@ -71,6 +67,7 @@ def _unsupported() -> _DroppedError:
     return _DroppedError(SectionSkip.UNSUPPORTED)
 
 
+_LF = "\n"
 _GIT = "diff --git "
 _UNSUPPORTED_STARTS = ("Binary files ", "GIT binary patch", "@@@", "copy from ", "copy to ")
 _GITLINK = "160000"
@@ -87,7 +84,7 @@ _HUNK = re.compile(r"@@ -([0-9]{1,18})(?:,([0-9]{1,18}))? \+([0-9]{1,18})(?:,([0
 class _Parser:
     """One section. ``old`` and ``new`` are the names known from file headers or renames, without prefix."""
 
-    lines: Sequence[str]
+    text: str
     old: str | None = None
     new: str | None = None
     deleted: bool = False
@@ -96,15 +93,15 @@ class _Parser:
     renames: dict[str, str] = field(default_factory=dict)
 
     def parse(self) -> Section:
-        first = self.lines[0]
-        if not first.startswith(_GIT):
+        if not self.text.startswith(_GIT):
             raise _unsupported()
-        end = next((number for number, line in enumerate(self.lines) if line.startswith("@@")), len(self.lines))
-        self._refuse_unsupported(self.lines[1 : end + 1])
-        self._header(self.lines[1:end])
-        self._check_shape(has_hunks=end < len(self.lines))
+        head, begin, hunks = self.text.partition("\n@@")
+        first, *header = head.split("\n")
+        self._refuse_unsupported([*header, (begin + hunks)[1:].partition("\n")[0]])
+        self._header(header)
+        self._check_shape(has_hunks=bool(begin))
         path = self._path(first.removeprefix(_GIT))
-        return Section(path, "\n".join(_added_lines(self.lines[end:])))
+        return Section(path, _added_text((begin + hunks)[1:]))
 
     def _refuse_unsupported(self, header: Sequence[str]) -> None:
         for line in header:
@@ -214,18 +211,58 @@ def _decoded_path(token: str) -> str | None:
         raise _unsupported() from None
 
 
-def _added_lines(lines: Sequence[str]) -> list[str]:
+def _added_text(hunks: str) -> str:
     """Rules 5 and 6: read the hunks, return the text of their ``+`` lines."""
+    added = _added_at_once(hunks)
+    return "\n".join(_added_lines(hunks.split("\n") if hunks else []) if added is None else added)
+
+
+_ADDED = re.compile(r"^\+(.*)", re.MULTILINE)
+
+
+def _added_at_once(hunks: str) -> list[str] | None:
+    """Read hunks without looking at each line; None when that cannot prove them well-formed."""
     added: list[str] = []
+    order = _HunkOrder()
+    beginning, *rest = f"\n{hunks}".split("\n@@ ")
+    if beginning.strip("\n"):
+        return None
+    for hunk in rest:
+        header, _, body = hunk.partition("\n")
+        old_count, new_count = order.next_counts(f"@@ {header}")
+        lines = f"\n{body}" if body else ""
+        plus, minus, same = lines.count("\n+"), lines.count("\n-"), lines.count("\n ")
+        # Every line is of one of the three kinds, and both counts come out: in whatever order, they are used up
+        # exactly at the end. A marker of a missing line end makes a fourth kind.
+        if plus + minus + same != lines.count("\n") or minus + same != old_count or plus + same != new_count:
+            return None
+        added += _ADDED.findall(body)
+    return added
+
+
+def _added_lines(lines: Sequence[str]) -> list[str]:
+    added: list[str] = []
+    order = _HunkOrder()
     position = 0
-    old_end = new_end = 1
     while position < len(lines):
-        old_begin, old_count, new_begin, new_count = _hunk_header(lines[position])
-        if old_begin < old_end or old_begin - old_end != new_begin - new_end:
-            raise _malformed()
-        old_end, new_end = old_begin + old_count, new_begin + new_count
+        old_count, new_count = order.next_counts(lines[position])
         position = _hunk_body(lines, position + 1, old_count, new_count, added)
     return added
+
+
+class _HunkOrder:
+    """Hunks come in order and do not overlap; the distances between them are alike on both sides."""
+
+    def __init__(self) -> None:
+        self._old_end = self._new_end = 1
+
+    def next_counts(self, header: str) -> tuple[int, int]:
+        """Read the next hunk's header line; return how many lines it has on each side."""
+        old_begin, old_count, new_begin, new_count = _hunk_header(header)
+        if old_begin < self._old_end or old_begin - self._old_end != new_begin - self._new_end:
+            raise _malformed()
+        self._old_end, self._new_end = old_begin + old_count, new_begin + new_count
+        return old_count, new_count
 
 
 def _hunk_header(line: str) -> tuple[int, int, int, int]:
