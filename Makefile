@@ -43,7 +43,7 @@ format: $(STAMP) ## Format the code and fix what the linter can
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-schemas: $(STAMP) ## Write the JSON Schema files and the reference pages from the row models
+schemas: $(STAMP) ## Write the JSON Schema files and the reference pages from the code
 	$(BIN)/python docs/generate.py
 
 bench: $(STAMP) ## Measure every step over generated evidence: SIZE=S (0.14 GB of Facts), M (1.3 GB), L (13 GB)

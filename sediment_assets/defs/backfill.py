@@ -94,7 +94,7 @@ def run_days(defs: dg.Definitions, first: date, last: date, instance: dg.Dagster
     tally = RangeTally()
     for day in days(first, last):
         started = monotonic()
-        result = _run_day(job, day, instance)
+        result = _run(job, instance, day)
         tally.add(result)
         problems = list(_problems(result))
         if problems:
@@ -104,10 +104,18 @@ def run_days(defs: dg.Definitions, first: date, last: date, instance: dg.Dagster
     return tally
 
 
-def _run_day(job: dg.JobDefinition, day: str, instance: dg.DagsterInstance) -> dg.ExecuteInProcessResult:
-    """Run one day.
+def observe(defs: dg.Definitions, instance: dg.DagsterInstance) -> None:
+    """Record the versions of Facts and mirrors first: a day built before its evidence was seen never turns stale.
 
-    :raises KeyboardInterrupt: naming the day; its run is recorded as ended, and what it staged is taken back.
+    Evidence that cannot be read fails the days as well, which say why.
+    """
+    _run(defs.resolve_job_def(OBSERVE_JOB), instance)
+
+
+def _run(job: dg.JobDefinition, instance: dg.DagsterInstance, day: str | None = None) -> dg.ExecuteInProcessResult:
+    """Run a job, for one day where it has days.
+
+    :raises KeyboardInterrupt: its run is recorded as ended, and what it staged is taken back.
     """
     run_id = new_id()
     try:
@@ -118,18 +126,10 @@ def _run_day(job: dg.JobDefinition, day: str, instance: dg.DagsterInstance) -> d
         run = instance.get_run_by_id(run_id)
         if run is not None and not run.is_finished:
             instance.report_run_canceled(run)
-        raise KeyboardInterrupt(day) from None
+        raise
     if any(error.cls_name in _INTERRUPTS for _, error in _failures(result)):
-        raise KeyboardInterrupt(day)
+        raise KeyboardInterrupt
     return result
-
-
-def observe(defs: dg.Definitions, instance: dg.DagsterInstance) -> None:
-    """Record the versions of Facts and mirrors first: a day built before its evidence was seen never turns stale.
-
-    Evidence that cannot be read fails the days as well, with a better message.
-    """
-    defs.resolve_job_def(OBSERVE_JOB).execute_in_process(instance=instance, raise_on_error=False, run_config=_QUIET)
 
 
 def _rollouts(result: dg.ExecuteInProcessResult) -> int:
@@ -189,9 +189,8 @@ def main(arguments: Sequence[str]) -> int:
         with dg.DagsterInstance.get() as instance:
             observe(defs, instance)
             tally = run_days(defs, first, last, instance)
-    except KeyboardInterrupt as interrupt:  # Dagster turns a termination signal into one, too
-        place = f"in {interrupt}, which is not complete" if str(interrupt) else "before the first day"
-        _fail(f"interrupted {place}; every day printed above is complete")
+    except KeyboardInterrupt:  # Dagster turns a termination signal into one, too
+        _fail("interrupted; every day printed above is done, the others are not")
         return _INTERRUPTED
     for line in ("", *tally.lines(), "", f"generations: {os.path.relpath(os.environ['SEDIMENT_EXPORT_ROOT'])}"):  # noqa: TID251
         _say(line)
