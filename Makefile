@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 DEMO := .demo
 SIZE ?= S
 
-.PHONY: help setup demo ui test check format schemas bench clean
+.PHONY: help setup demo ui test check format schemas bench snapshot clean
 
 help: ## List the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -48,6 +48,9 @@ schemas: $(STAMP) ## Write the JSON Schema files and the reference pages from th
 
 bench: $(STAMP) ## Measure every step over generated evidence: SIZE=S (0.14 GB of Facts), M (1.3 GB), L (13 GB)
 	$(BIN)/python -m benchmarks.run --size $(SIZE)
+
+snapshot: $(STAMP) ## Write the snapshot of the graph's definitions, after a change that is meant
+	UPDATE_SNAPSHOT=1 $(BIN)/python -m pytest -q tests/dagster/test_snapshot.py
 
 clean: ## Remove the virtual environment, the demo and the benchmark's evidence
 	rm -rf $(VENV) $(DEMO) .bench
