@@ -21,6 +21,8 @@ def parse_instant(value: object) -> datetime:
     beyond microseconds cut off); Unix time as number or numeric text, in milliseconds when beyond ±2·10¹⁰.
     Raises ValueError for anything else: no offset, a bare date, or an instant outside the years 1–9999 UTC.
     """
+    if type(value) is datetime and value.tzinfo is UTC:
+        return value
     if not isinstance(value, str | int | float | datetime):
         raise expected(_WHAT, value)
     try:

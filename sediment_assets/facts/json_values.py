@@ -12,6 +12,8 @@ from collections import Counter
 from json import scanner
 from typing import Any, Final
 
+import orjson
+
 from sediment_assets.facts.expected import shown
 from sediment_assets.facts.json_encoding import encode_canonical, encode_row, encode_stored
 from sediment_assets.facts.json_fields import AnyJson, Json
@@ -33,6 +35,7 @@ __all__ = [
     "MAX_DERIVED_DEPTH",
     "MAX_INTEGER_DIGITS",
     "AnyJson",
+    "InexactError",
     "Json",
     "JsonError",
     "JsonObject",
@@ -45,6 +48,7 @@ __all__ = [
     "encode_row",
     "encode_stored",
     "equal",
+    "exact_order",
     "walk",
 ]
 
@@ -134,7 +138,10 @@ _FINITE: Final = json.JSONDecoder(
 
 def decode_captured(text: str | bytes) -> Any:
     """Decode a stored JSON text with the keys of every object in code-point order, as derived values carry them."""
-    return canonical_order(decode(text))
+    try:
+        return exact_order(orjson.loads(text))
+    except (orjson.JSONDecodeError, InexactError):
+        return canonical_order(decode(text))
 
 
 def canonical_order(value: Any) -> Any:
@@ -144,6 +151,31 @@ def canonical_order(value: Any) -> Any:
     if type(value) is list:
         return [canonical_order(item) for item in value]
     return value
+
+
+class InexactError(Exception):
+    """A value from orjson that may not be what the text says."""
+
+
+def exact_order(value: Any) -> Any:
+    """Do what ``canonical_order`` does for a value that orjson decoded, and prove it exact.
+
+    orjson reads what it accepts as ``decode`` does, with one exception: an integer beyond 64 bits becomes a float.
+    Raises InexactError for any float that might be one; ``decode`` then knows.
+    """
+    kind = type(value)
+    if kind is str:
+        return value
+    if kind is dict:
+        return {key: exact_order(value[key]) for key in sorted(value)}
+    if kind is list:
+        return [exact_order(item) for item in value]
+    if kind is float and not -_FIRST_INEXACT < value < _FIRST_INEXACT:
+        raise InexactError
+    return value
+
+
+_FIRST_INEXACT: Final = 2.0**63
 
 
 def equal(left: Any, right: Any) -> bool:

@@ -1,5 +1,6 @@
 """Column types of the Fact store: how one value is spelled on SQLite and on PostgreSQL (facts.md §10.2)."""
 
+import re
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,6 +11,10 @@ from sediment_assets.facts import json_values
 
 PLAIN: TypeEngine[str] = Text().with_variant(Text(collation="C"), "postgresql")
 """T and J: text as it is. In a store of our own PostgreSQL sorts it by code point, as SQLite always does."""
+
+
+_PLAIN_LITERAL = re.compile(r'"[ !#-\[\]-~]*"')
+"""A literal of printable ASCII in which nothing is escaped, as most are."""
 
 
 def sortable_instant(value: datetime) -> str:
@@ -56,6 +61,8 @@ class StringLiteral(TypeDecorator[str]):
         """Decode the literal."""
         if value is None:
             return None
+        if _PLAIN_LITERAL.fullmatch(value) is not None:
+            return value[1:-1]
         text = json_values.decode(value)
         if not isinstance(text, str):
             raise json_values.JsonError(f"stored text: expected a JSON string literal, got {value[:40]!r}")
