@@ -19,6 +19,7 @@ from sediment_assets.facts.repository_rename import RepositoryRename
 from sediment_assets.facts.session_commit_observation import SessionCommitObservation
 from sediment_assets.facts.vocabulary import FactTable
 from sediment_assets.repositories.evidence import EvidenceRole, EvidenceTable, RepositoryEvidence, project_evidence
+from sediment_assets.repositories.resolver import RepositoryResolver
 
 F = TypeVar("F", bound=Fact)
 NO_IDENTITY = {"repository_provider": None, "repository_host": None, "repository_id": None}
@@ -73,6 +74,9 @@ class MemoryFacts:
 
     def renames(self) -> Iterator[RepositoryRename]:
         return iter(self._captured(RepositoryRename))
+
+    def resolver(self) -> RepositoryResolver:
+        return RepositoryResolver.build(self._org_id, self.evidence(), self.renames(), self.as_of())
 
     def pushes(self) -> Iterator[Push]:
         return iter(self._captured(Push))

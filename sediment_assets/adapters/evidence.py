@@ -9,9 +9,6 @@ from sediment_assets.adapters.fact_store.engine import reading_engine
 from sediment_assets.adapters.fact_store.snapshot import open_facts
 from sediment_assets.adapters.git_mirror_store import GitMirrorStore
 from sediment_assets.derive.fact_reader import FactReader
-from sediment_assets.repositories.keys import RepositoryKey
-from sediment_assets.repositories.reasons import RepositoryReason
-from sediment_assets.repositories.resolver import RepositoryResolver
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +33,8 @@ def open_evidence(org_id: str, database_url: str, mirror_path: Path) -> Iterator
         with (
             open_facts(engine, org_id) as facts,
             GitMirrorStore(mirror_path) as mirrors,
-            mirrors.locked({*mirrors.keys(org_id), *_pushed_repositories(facts)}),
+            mirrors.locked({*mirrors.keys(org_id), *facts.resolver().pushed()}),
         ):
             yield OpenEvidence(facts, mirrors)
     finally:
         engine.dispose()
-
-
-def _pushed_repositories(facts: FactReader) -> Iterator[RepositoryKey]:
-    resolver = RepositoryResolver.build(facts.org_id, facts.evidence(), facts.renames(), facts.as_of())
-    for push in facts.pushes():
-        resolved = resolver.fact(push)
-        if not isinstance(resolved, RepositoryReason):
-            yield resolved.key

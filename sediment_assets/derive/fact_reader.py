@@ -16,6 +16,7 @@ from sediment_assets.facts.push import Push
 from sediment_assets.facts.repository_rename import RepositoryRename
 from sediment_assets.facts.session_commit_observation import SessionCommitObservation
 from sediment_assets.repositories.evidence import RepositoryEvidence
+from sediment_assets.repositories.resolver import RepositoryResolver
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,10 @@ class FactReader(Protocol):
 
     def renames(self) -> Iterator[RepositoryRename]:
         """RepositoryRenames by (captured_at, rename_id)."""
+        ...
+
+    def resolver(self) -> RepositoryResolver:
+        """Repository identity over the visible evidence and renames up to ``as_of``; the same object each time."""
         ...
 
     def pushes(self) -> Iterator[Push]:

@@ -125,6 +125,12 @@ class RepositoryResolver:
             return RepositoryReason.IDENTITY_CONFLICT
         return self._resolve_source(key, source)
 
+    def pushed(self) -> set[RepositoryKey]:
+        """Return the repositories that Pushes resolve to: those whose mirrors a derivation may read (mirrors.md §4)."""
+        pushes = (item for item in self._population.sources() if item[0][0] == EvidenceTable.PUSHES)
+        resolved = (self._resolve_source(*item) for item in pushes)
+        return {repository.key for repository in resolved if isinstance(repository, Resolved)}
+
     def refresh_target(self, push: Push) -> Resolved | RepositoryReason:
         """Prove which repository's mirror a Push may refresh (mirrors.md §8.6).
 

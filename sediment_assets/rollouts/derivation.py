@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from typing import Final
 
 from sediment_assets.ci.resolution import CIResolutions, resolve_outcomes
 from sediment_assets.derive.attribution import Attribution, all_sessions_bound, attribute_by_similarity
@@ -17,7 +18,7 @@ from sediment_assets.facts.ci_outcome import CIOutcome
 from sediment_assets.mirrors.reader import MirrorStore
 from sediment_assets.repositories.keys import CommitKey
 from sediment_assets.repositories.resolver import RepositoryResolver
-from sediment_assets.rollouts.models import AttributionSource, CommitRef, Rollout
+from sediment_assets.rollouts.models import AttributionSource, CommitRef, Rollout, Segment
 from sediment_assets.rollouts.scope import WHOLE_ORGANIZATION, CohortScope
 from sediment_assets.rollouts.segments import project_session
 
@@ -44,7 +45,7 @@ def gather_evidence(facts: FactReader, mirrors: MirrorStore, policy: DerivationP
     """
     as_of = facts.as_of()
     revision = facts.quarantine_revision()
-    resolver = RepositoryResolver.build(facts.org_id, facts.evidence(), facts.renames(), as_of)
+    resolver = facts.resolver()
     bindings = Bindings()
     bind_observations(facts.observations(), resolver, bindings)
     attribution = Attribution({}, Counter())
@@ -131,30 +132,51 @@ class Derivation:
 
     def rollouts(self) -> Iterator[Rollout]:
         """Yield the Rollouts in scope, ascending by session_id. To be consumed once."""
-        for session in self._facts.sessions(self._window):
-            rollout = self._rollout(session)
-            exclusion = self._scope.exclusion(session.calls)
-            if exclusion is None:
-                yield rollout
-            else:
-                self.excluded[exclusion] += 1
+        for drafts in self._drafts():
+            wanted = [outcome_id for draft in drafts for outcome_id in draft.outcome_ids]
+            outcomes = self._facts.full_ci_outcomes(wanted) if wanted else {}
+            for draft in drafts:
+                yield self._rollout(draft, outcomes)
 
-    def _rollout(self, session: StoredSession) -> Rollout:
+    def _drafts(self) -> Iterator[list["_Draft"]]:
+        """Yield the Sessions in scope, a few at a time, so that their CI outcomes are read with one question."""
+        drafts: list[_Draft] = []
+        size = 0
+        for session in self._facts.sessions(self._window):
+            draft = self._draft(session)
+            exclusion = self._scope.exclusion(session.calls)
+            if exclusion is not None:
+                self.excluded[exclusion] += 1
+                continue
+            drafts.append(draft)
+            size += max(len(call.input_text) for call in session.calls)
+            if len(drafts) == _DRAFTS or size >= _DRAFTS_SIZE:
+                yield drafts
+                drafts, size = [], 0
+        if drafts:
+            yield drafts
+
+    def _draft(self, session: StoredSession) -> "_Draft":
         projected = project_session(session.calls, session.decisions)
         self.session_skipped.update(projected.skipped)
         self.fragmented.update(projected.fragmented)
         source, keys = self._attributed(session.session_id)
         commits = self._ordered(keys)
+        kept = self.evidence.ci.kept
+        ids = [outcome_id for commit in commits for outcome_id in kept.get(commit, ())]
+        return _Draft(session.session_id, projected.segments, commits, source, ids)
+
+    def _rollout(self, draft: "_Draft", outcomes: Mapping[str, CIOutcome]) -> Rollout:
         return Rollout(
             org_id=self.evidence.org_id,
-            session_id=session.session_id,
-            segments=projected.segments,
-            commits=tuple(self._commit_ref(commit) for commit in commits),
-            attribution_source=source,
-            terminal_outcomes=self._outcomes(commits),
+            session_id=draft.session_id,
+            segments=draft.segments,
+            commits=tuple(self._commit_ref(commit) for commit in draft.commits),
+            attribution_source=draft.attribution_source,
+            terminal_outcomes=tuple(outcomes[outcome_id] for outcome_id in draft.outcome_ids),
             provenance=self.provenance,
-            split=split_of(session.session_id, self.policy.eval_fraction),
-            session_commit_observations=self.evidence.bindings.observed(session.session_id, set(commits)),
+            split=split_of(draft.session_id, self.policy.eval_fraction),
+            session_commit_observations=self.evidence.bindings.observed(draft.session_id, set(draft.commits)),
         )
 
     def _attributed(self, session_id: str) -> tuple[AttributionSource, Collection[CommitKey]]:
@@ -176,8 +198,19 @@ class Derivation:
         label = self.evidence.resolver.label(commit.repository)
         return CommitRef(label, commit.commit_sha, commit.repository.identity)
 
-    def _outcomes(self, commits: Collection[CommitKey]) -> tuple[CIOutcome, ...]:
-        kept = self.evidence.ci.kept
-        ids = [outcome_id for commit in commits for outcome_id in kept.get(commit, ())]
-        full = self._facts.full_ci_outcomes(ids) if ids else {}
-        return tuple(full[outcome_id] for outcome_id in ids)
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A Session on its way to a Rollout: projected, its CI outcomes known by id."""
+
+    session_id: str
+    segments: tuple[Segment, ...]
+    commits: list[CommitKey]
+    attribution_source: AttributionSource
+    outcome_ids: list[str]
+
+
+_DRAFTS: Final = 32
+"""Most Sessions held at once …"""
+_DRAFTS_SIZE: Final = 2**23
+"""… and about how many characters of captured text."""

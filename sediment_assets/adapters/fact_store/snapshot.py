@@ -34,6 +34,7 @@ from sediment_assets.facts.repository_rename import RepositoryRename
 from sediment_assets.facts.scalars import normal_org_id
 from sediment_assets.facts.session_commit_observation import SessionCommitObservation
 from sediment_assets.repositories.evidence import RepositoryEvidence
+from sediment_assets.repositories.resolver import RepositoryResolver
 
 _IDS_AT_ONCE = 500
 
@@ -51,12 +52,13 @@ def open_facts(engine: Engine, org_id: str) -> Iterator["FactSnapshot"]:
 class FactSnapshot:
     """The visible Facts of one organization in one transaction; implements ``derive.fact_reader.FactReader``.
 
-    Every method streams: nothing is read before it is asked for, and no result is held as a whole.
+    Every method streams: nothing is read before it is asked for, and no result but the resolver is held as a whole.
     """
 
     def __init__(self, connection: Connection, org_id: str) -> None:
         self._connection = connection
         self._org_id = org_id
+        self._resolver: RepositoryResolver | None = None
         with readable_failures(connection.engine):
             self._visibility = Visibility(connection, org_id)
 
@@ -85,6 +87,12 @@ class FactSnapshot:
     def renames(self) -> Iterator[RepositoryRename]:
         """RepositoryRenames by (captured_at, rename_id)."""
         return self._captured(repository_renames, RepositoryRename, select(repository_renames))
+
+    def resolver(self) -> RepositoryResolver:
+        """Repository identity over the visible evidence and renames up to ``as_of``; the same object each time."""
+        if self._resolver is None:
+            self._resolver = RepositoryResolver.build(self._org_id, self.evidence(), self.renames(), self.as_of())
+        return self._resolver
 
     def pushes(self) -> Iterator[Push]:
         """Pushes by (captured_at, push_id)."""

@@ -446,6 +446,16 @@ def test_mirror_refresh_target_needs_the_only_claim(facts, renames, expected):
     assert spell(build(facts, renames).refresh_target(facts[0])) == expected
 
 
+def test_pushed_are_the_repositories_that_pushes_resolve_to():
+    facts = [
+        push("p1", "acme/a"), push("p2", "acme/a", after_sha="b" * 40), push("p3", "acme/b", "7"),
+        push("p4", "acme/b", after_sha="c" * 40), push("p5", ""), outcome("o1", "acme/other"),
+    ]  # fmt: skip
+    assert build(facts).pushed() == {
+        LegacyKey(ORG, "acme/a"), IdentifiedKey(ORG, ForgeProvider.GITHUB, "github.com", "7"),
+    }  # fmt: skip
+
+
 def test_build_reads_streams_once():
     facts = [push(f"p{number}", "o/r", captured_at=stamp(number)) for number in range(3)]
     resolver = RepositoryResolver.build(ORG, (project_evidence(fact) for fact in facts), iter([]))
