@@ -29,7 +29,7 @@ def encode_canonical(value: Any) -> str:
 
 def _ascii(value: Any, *, sort_keys: bool, max_depth: int) -> str:
     try:
-        if _orjson_is_exact(value):  # several times faster
+        if is_spelled_alike(value):  # several times faster
             options = _ORJSON | orjson.OPT_SORT_KEYS if sort_keys else _ORJSON
             return _escaped(orjson.dumps(value, _offset_instant, options))
     except orjson.JSONEncodeError:  # as in encode_row
@@ -56,18 +56,20 @@ _JSON_ESCAPE: Final = "sediment-json-escape"
 codecs.register_error(_JSON_ESCAPE, _escape_run)
 
 
-def encode_row(value: Any) -> bytes:
+def encode_row(value: Any, *, exact: bool | None = None) -> bytes:
     """Spell a target row (design.md §7): compact UTF-8, keys in the given order, times ``Z``, no newline.
 
     The bytes hold no line separator of ``str.splitlines``. Floats have Python's spelling, integers any size.
     Raises JsonError also for a non-finite float and for a surrogate: neither has a form every consumer reads.
+    ``exact`` says what ``is_spelled_alike(value)`` says, if that is known.
     """
     try:
-        row = orjson.dumps(value, _z_instant, _ORJSON) if _orjson_is_exact(value) else _row_by_stdlib(value)
+        alike = is_spelled_alike(value) if exact is None else exact
+        row = orjson.dumps(value, _z_instant, _ORJSON) if alike else _row_by_stdlib(value)
     except orjson.JSONEncodeError:  # integers beyond 64 bits, nesting beyond 254, surrogates, keys that are no strings
         row = _row_by_stdlib(value)
     for separator, escape in _ROW_SEPARATORS:
-        if separator[:1] in row:  # one byte is found many times faster than three
+        if all(byte in row for byte in separator):  # one byte is found many times faster than three
             row = row.replace(separator, escape)
     return row
 
@@ -78,7 +80,7 @@ _ROW_SEPARATORS: Final = tuple((char.encode(), b"\\u%04x" % ord(char)) for char 
 _SPELLED_ALIKE: Final = frozenset({str, int, bool, type(None)})
 
 
-def _orjson_is_exact(value: Any) -> bool:
+def is_spelled_alike(value: Any) -> bool:
     """Whether orjson writes ``value`` as Python does: known types only, floats finite and without an exponent.
 
     orjson would write NaN as null, and its exponents (1e-7, 0.00001) differ from Python's and between its releases.

@@ -15,7 +15,7 @@ from typing import Any, Final
 import orjson
 
 from sediment_assets.facts.expected import shown
-from sediment_assets.facts.json_encoding import encode_canonical, encode_row, encode_stored
+from sediment_assets.facts.json_encoding import encode_canonical, encode_row, encode_stored, is_spelled_alike
 from sediment_assets.facts.json_fields import AnyJson, Json
 from sediment_assets.facts.json_limits import (
     MAX_DEPTH,
@@ -49,6 +49,7 @@ __all__ = [
     "encode_stored",
     "equal",
     "exact_order",
+    "is_spelled_alike",
     "walk",
 ]
 

@@ -131,26 +131,33 @@ def decode_messages(text: str) -> list[PlainMessage]:
 
 
 def _plain_message(message: Any, ordered: Callable[[Any], Any]) -> PlainMessage:
+    finish_reason = message.get("finish_reason")
     return {
-        "role": message["role"],
+        "role": _text(message["role"]),
         "parts": [_plain_part(part, ordered) for part in message["parts"]],
-        "finish_reason": message.get("finish_reason"),
+        "finish_reason": None if finish_reason is None else _text(finish_reason),
     }
 
 
 def _plain_part(part: Any, ordered: Callable[[Any], Any]) -> PlainPart:
     match part["type"]:
         case "text":
-            return {"type": "text", "content": part["content"]}
+            return {"type": "text", "content": _text(part["content"])}
         case "tool_call":
             arguments = ordered(part.get("arguments", {}))
-            return {"type": "tool_call", "id": part["id"], "name": part["name"], "arguments": arguments}
+            return {"type": "tool_call", "id": _text(part["id"]), "name": _text(part["name"]), "arguments": arguments}
         case "tool_call_response":
-            return {"type": "tool_call_response", "id": part["id"], "result": ordered(part["result"])}
+            return {"type": "tool_call_response", "id": _text(part["id"]), "result": ordered(part["result"])}
         case "reasoning":
-            return {"type": "reasoning", "content": part["content"]}
+            return {"type": "reasoning", "content": _text(part["content"])}
         case other:
             raise JsonError(f"expected a message part of type {_PART_TYPES}, got {shown(other)}")
+
+
+def _text(value: Any) -> str:
+    if type(value) is not str:
+        raise TypeError
+    return value
 
 
 _PART_TYPES: Final = "text, reasoning, tool_call or tool_call_response"

@@ -140,8 +140,8 @@ def _stage_rows(
         for rollout in source.rollouts():
             for projected in projector.project(rollout, ci_of(rollout, source.resolver)):
                 rows.write(projected.population, projected.split, projected.line)
-                if isinstance(projected.row, SedimentTaskRow):
-                    manifest.add(projected.row)
+                if isinstance(projected.spelled.built, SedimentTaskRow):
+                    manifest.add(projected.spelled.built)
             if progress is not None:
                 progress(rollout)
         return rows.finish()

@@ -4,6 +4,7 @@ Histories are compared as stored text first: a call repeats its Session's whole 
 Only where texts differ are both sides decoded and compared as typed values.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -26,9 +27,17 @@ def continuity(
     """Compare neighbours in call order; the first matching reason opens a new Segment."""
     if not has_content(previous_output):
         return FragmentReason.PRIOR_OUTPUT_ABSENT
-    rest = _after_input(previous.input_text, current.input_text)
-    if rest is None:
-        return FragmentReason.INPUT_HISTORY_CHANGED
+    text = _text_after(previous.input_text, current.input_text)
+    if text is not None:
+        replayed = _after_echo(text, previous.output_text, previous_output)
+        if replayed is not None:
+            return Continued(replayed)
+        rest = decode_messages(text)
+    else:
+        before, now = decode_messages(previous.input_text), decode_messages(current.input_text)
+        if not _starts_with(now, before):
+            return FragmentReason.INPUT_HISTORY_CHANGED
+        rest = now[len(before) :]
     if not _starts_with(rest, previous_output):
         return FragmentReason.PRIOR_OUTPUT_NOT_REPLAYED
     return Continued(rest)
@@ -43,15 +52,39 @@ def has_content(output: Sequence[PlainMessage]) -> bool:
     )
 
 
-def _after_input(prefix_text: str, text: str) -> list[PlainMessage] | None:
-    """Return the messages of ``text`` after those of ``prefix_text``, or None when it does not start with them."""
+def _text_after(prefix_text: str, text: str) -> str | None:
+    """Return the array of what follows in ``text``; None when it does not begin with the very text of the prefix."""
     if prefix_text == "[]":
-        return decode_messages(text)
+        return text
     stem = len(prefix_text) - 1  # without the closing bracket
     if text.startswith(prefix_text[:stem]) and text[stem : stem + 1] in (",", "]"):
-        return decode_messages("[" + text[stem:].removeprefix(","))
-    prefix, messages = decode_messages(prefix_text), decode_messages(text)
-    return messages[len(prefix) :] if _starts_with(messages, prefix) else None
+        return "[" + text[stem:].removeprefix(",")
+    return None
+
+
+def _after_echo(text: str, output_text: str, output: Sequence[PlainMessage]) -> list[PlainMessage] | None:
+    """Return the messages of ``text`` when it begins with an output's very text; None when that cannot be told so.
+
+    Many harnesses send an answer back without its ``finish_reason``, the last field of its text, so that may differ.
+    """
+    rest = _text_after(output_text, text)
+    if rest is not None:
+        return [*output, *decode_messages(rest)]
+    said, _, reason = output_text.rpartition(_FINISH_REASON)
+    if not said or _LAST_REASON.fullmatch(reason) is None or not text.startswith(said):
+        return None
+    echoed = _ECHOED_REASON.match(text, len(said))
+    if echoed is None:
+        return None
+    last: PlainMessage = {**output[-1], "finish_reason": echoed[1]}
+    return [*output[:-1], last, *decode_messages("[" + text[echoed.end() :].removeprefix(","))]
+
+
+# Inside a JSON string the quotes would be escaped, and what ends in }] here closes a message and the list of them: so
+# this is the field of the last message, and not some captured object's.
+_FINISH_REASON = ',"finish_reason":'
+_LAST_REASON = re.compile(r'(?:null|"[^"\\]*")\}\]')
+_ECHOED_REASON = re.compile(r',"finish_reason":(?:null|"([^"\\]*)")\}(?=[,\]])')
 
 
 def _starts_with(messages: Sequence[PlainMessage], prefix: Sequence[PlainMessage]) -> bool:

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pydantic import MISSING
 
 from sediment_assets.ci.selection import reward_source, reward_value
-from sediment_assets.rollouts.models import Segment
-from sediment_assets.targets.representation import Spelled, spell
+from sediment_assets.facts.json_values import JsonObject
+from sediment_assets.targets.representation import Spelled, spell_segment
 from sediment_assets.targets.rollout_evidence import RolloutEvidence
 from sediment_assets.targets.rows.nemo_gym import (
     NemoGymCreateParams,
@@ -15,7 +15,6 @@ from sediment_assets.targets.rows.nemo_gym import (
     NemoGymRolloutRow,
 )
 from sediment_assets.targets.skips import RolloutSkip, RolloutSkipped, Skipped
-from sediment_assets.targets.turn_rows import turn_rows
 from sediment_assets.targets.verification_commands import VerificationCommands
 
 
@@ -26,15 +25,21 @@ def project_rollout(
     if not evidence.rollout.segments:
         yield Skipped(RolloutSkip.NO_SEGMENTS)
     for index, segment in enumerate(evidence.rollout.segments):
-        yield spell(_row(evidence, commands, index, segment))
+        yield spell_segment(_frame(evidence, commands, index), segment, _put_turns)
 
 
-def _row(evidence: RolloutEvidence, commands: VerificationCommands, index: int, segment: Segment) -> NemoGymRolloutRow:
-    turns = turn_rows(segment)
+def _put_turns(plain: JsonObject, turns: list[JsonObject]) -> None:
+    plain["response"]["turns"] = turns
+    if turns:
+        plain["responses_create_params"]["input"] = turns[0]["new_messages"]
+
+
+def _frame(evidence: RolloutEvidence, commands: VerificationCommands, index: int) -> NemoGymRolloutRow:
+    """Return the row of a Segment without its Turns."""
     reward = None if evidence.selected is None else reward_value(evidence.selected)
     return NemoGymRolloutRow(
-        responses_create_params=NemoGymCreateParams(input=turns[0].new_messages if turns else ()),
-        response=NemoGymResponse(turns=turns),
+        responses_create_params=NemoGymCreateParams(input=()),
+        response=NemoGymResponse(turns=()),
         reward=MISSING if reward is None else reward,
         metadata=_metadata(evidence, commands, index),
     )

@@ -41,9 +41,17 @@ class ProjectedRow:
 
     population: Population
     split: Split
-    row: RowModel
-    line: bytes
-    """The row as it is published, without LF."""
+    spelled: SpelledRow
+
+    @property
+    def line(self) -> bytes:
+        """The row as it is published, without LF."""
+        return self.spelled.line
+
+    @property
+    def row(self) -> RowModel:
+        """The row as its model."""
+        return self.spelled.row
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +104,10 @@ class Projector:
         evidence = RolloutEvidence(rollout, ci, self.resolver)
         task = self._task(evidence)
         if task is not None and (done := self._count_task(evidence, task)) is not None:
-            yield ProjectedRow(Population.TASKS, rollout.split, done.row, done.line)
+            yield ProjectedRow(Population.TASKS, rollout.split, done)
         for index, result in enumerate(self._rollout_rows(evidence)):
             if (done := self._count_rollout(evidence, result, first=index == 0)) is not None:
-                yield ProjectedRow(Population.ROLLOUTS, rollout.split, done.row, done.line)
+                yield ProjectedRow(Population.ROLLOUTS, rollout.split, done)
 
     def _task(self, evidence: RolloutEvidence) -> SpelledRow | TaskSkipped | None:
         if self.mirrors is None:

@@ -5,14 +5,13 @@ from collections.abc import Iterator
 from pydantic import MISSING
 
 from sediment_assets.ci.selection import RewardSource, reward_source
+from sediment_assets.facts.json_values import JsonObject
 from sediment_assets.mirrors.reader import MirrorStore
-from sediment_assets.rollouts.models import Segment
-from sediment_assets.targets.representation import Spelled, spell
+from sediment_assets.targets.representation import Spelled, spell, spell_segment
 from sediment_assets.targets.rollout_evidence import RolloutEvidence
 from sediment_assets.targets.rows.sediment import SedimentRolloutRow, SedimentTaskRow
 from sediment_assets.targets.skips import RolloutSkip, RolloutSkipped, Skipped, TaskSkipped
 from sediment_assets.targets.tasks import eligible_task
-from sediment_assets.targets.turn_rows import turn_rows
 from sediment_assets.targets.verification_commands import VerificationCommands
 
 
@@ -49,10 +48,15 @@ def project_rollout(evidence: RolloutEvidence) -> Iterator[Spelled[SedimentRollo
     if not evidence.rollout.segments:
         yield Skipped(RolloutSkip.NO_SEGMENTS)
     for index, segment in enumerate(evidence.rollout.segments):
-        yield spell(_rollout_row(evidence, index, segment))
+        yield spell_segment(_frame(evidence, index), segment, _put_turns)
 
 
-def _rollout_row(evidence: RolloutEvidence, index: int, segment: Segment) -> SedimentRolloutRow:
+def _put_turns(plain: JsonObject, turns: list[JsonObject]) -> None:
+    plain["turns"] = turns
+
+
+def _frame(evidence: RolloutEvidence, index: int) -> SedimentRolloutRow:
+    """Return the row of a Segment without its Turns."""
     rollout, selected = evidence.rollout, evidence.selected
     source: RewardSource | None = None if selected is None else reward_source(selected)
     return SedimentRolloutRow(
@@ -62,7 +66,7 @@ def _rollout_row(evidence: RolloutEvidence, index: int, segment: Segment) -> Sed
         org_id=rollout.org_id,
         session_id=rollout.session_id,
         segment_index=index,
-        turns=turn_rows(segment),
+        turns=(),
         verifier_results=evidence.all_outcomes,
         ci_resolutions=evidence.ci.resolutions,
         attribution_source=rollout.attribution_source,

@@ -1,59 +1,65 @@
-"""Turns as rows carry them (targets.md §6.1): plain captured messages become row models, key by key.
+"""Turns as rows carry them (targets.md §6.1): plain JSON in the key order of ``TurnRow``, without the model.
 
 Messages were validated when they were captured and again when a bundle was read, and they are most of every row: they
-are put into their models as they are (``model_construct``) instead of being checked a third time.
+go into rows as they are. ``Spelled.row`` reads the published line back as the model, and tests do.
 """
 
-from typing import Final
+from collections.abc import Iterator
+from typing import Any
 
-from sediment_assets.facts.developer_decision import DeveloperDecision
-from sediment_assets.facts.messages import (
-    PlainMessage,
-    ReasoningPart,
-    TextPart,
-    ToolCallPart,
-    ToolCallResponsePart,
-)
+from sediment_assets.facts.json_values import JsonObject
+from sediment_assets.facts.messages import PlainMessage, PlainPart
 from sediment_assets.rollouts.models import Segment, Turn
-from sediment_assets.targets.rows.shared import DecisionRow, MessageRow, TurnRow
 
 
-def turn_rows(segment: Segment) -> tuple[TurnRow, ...]:
+def plain_turns(segment: Segment) -> list[JsonObject]:
     """Return a Segment's Turns as rows, in order."""
-    return tuple(_turn_row(turn) for turn in segment)
+    return [_plain_turn(turn) for turn in segment]
 
 
-def _turn_row(turn: Turn) -> TurnRow:
-    return TurnRow(
-        inference_call_id=turn.inference_call_id,
-        new_messages=tuple(_message_row(message) for message in turn.new_messages),
-        completion=turn.completion,
-        tool_calls=tuple(ToolCallPart.model_construct(**call) for call in turn.tool_calls),
-        decisions=tuple(_decision_row(decision) for decision in turn.decisions),
-    )
+def captured_values(segment: Segment) -> Iterator[Any]:
+    """Yield what in these Turns may be any JSON: arguments and results. Everything else is text."""
+    for turn in segment:
+        for call in turn.tool_calls:
+            yield call["arguments"]
+        for message in turn.new_messages:
+            for part in message["parts"]:
+                if part["type"] == "tool_call":
+                    yield part["arguments"]
+                elif part["type"] == "tool_call_response":
+                    yield part["result"]
 
 
-def _message_row(message: PlainMessage) -> MessageRow:
-    parts = tuple(_PARTS[part["type"]].model_construct(**part) for part in message["parts"])
-    finish_reason = message["finish_reason"]
-    if finish_reason is None:
-        return MessageRow.model_construct(role=message["role"], parts=parts)  # null is left out of a row
-    return MessageRow.model_construct(role=message["role"], parts=parts, finish_reason=finish_reason)
+def _plain_turn(turn: Turn) -> JsonObject:
+    return {
+        "inference_call_id": turn.inference_call_id,
+        "new_messages": [_plain_message(message) for message in turn.new_messages],
+        "completion": turn.completion,
+        "tool_calls": [_plain_part(call) for call in turn.tool_calls],
+        "decisions": [
+            {
+                "accepted": decision.accepted,
+                "explicit": decision.explicit,
+                "agent_harness": decision.agent_harness,
+                "interaction_mode": decision.interaction_mode,
+                "file_path": decision.file_path,
+            }
+            for decision in turn.decisions
+        ],
+    }
 
 
-_PARTS: Final[dict[str, type[TextPart | ReasoningPart | ToolCallPart | ToolCallResponsePart]]] = {
-    "text": TextPart,
-    "reasoning": ReasoningPart,
-    "tool_call": ToolCallPart,
-    "tool_call_response": ToolCallResponsePart,
-}
+def _plain_message(message: PlainMessage) -> JsonObject:
+    plain: JsonObject = {"role": message["role"], "parts": [_plain_part(part) for part in message["parts"]]}
+    if message["finish_reason"] is not None:  # null is left out of a row
+        plain["finish_reason"] = message["finish_reason"]
+    return plain
 
 
-def _decision_row(decision: DeveloperDecision) -> DecisionRow:
-    return DecisionRow(
-        accepted=decision.accepted,
-        explicit=decision.explicit,
-        agent_harness=decision.agent_harness,
-        interaction_mode=decision.interaction_mode,
-        file_path=decision.file_path,
-    )
+def _plain_part(part: PlainPart) -> JsonObject:
+    # A new object each time, because the key order of a row is the declared one whatever the part's is.
+    if part["type"] == "tool_call":
+        return {"type": "tool_call", "id": part["id"], "name": part["name"], "arguments": part["arguments"]}
+    if part["type"] == "tool_call_response":
+        return {"type": "tool_call_response", "id": part["id"], "result": part["result"]}
+    return {"type": part["type"], "content": part["content"]}

@@ -43,7 +43,22 @@ def test_decode_messages_fills_defaults_and_drops_unknown_keys():
 
 @pytest.mark.parametrize(
     "text",
-    ["{}", "5", "null", "[5]", '["u"]', "[{}]", '[{"role":"u","parts":[{"type":"image"}]}]', "[", '[{"parts":[]}]'],
+    [
+        *(
+            "{}",
+            "5",
+            "null",
+            "[5]",
+            '["u"]',
+            "[{}]",
+            '[{"role":"u","parts":[{"type":"image"}]}]',
+            "[",
+            '[{"parts":[]}]',
+        ),
+        *('[{"role":1,"parts":[]}]', '[{"role":"u","parts":[],"finish_reason":1}]'),
+        *('[{"role":"u","parts":[{"type":"text","content":NaN}]}]', '[{"role":"u","parts":[{"type":"text"}]}]'),
+        '[{"role":"u","parts":[{"type":"tool_call_response","id":7,"result":1}]}]',
+    ],
 )
 def test_decode_messages_refuses_other_shapes(text):
     with pytest.raises(JsonError, match="expected"):

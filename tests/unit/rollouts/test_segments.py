@@ -200,3 +200,30 @@ def test_decisions_are_the_facts_as_captured() -> None:
     decision = make_decision(session_id="s7", raw={"z": 1, "a": float("inf")}, edit_retention_score=None)
     ((turn,),) = project(([], [ALIASED]), decisions=[decision]).segments
     assert turn.decisions == (decision,)
+
+
+TRICKY = {"finish_reason": None, "list": [], "text": ',"finish_reason":null}]'}
+
+
+@pytest.mark.parametrize("said", [None, "stop", "", 'a "quoted" one', "ü", ',"finish_reason":null}]'])
+@pytest.mark.parametrize("echoed", [None, "stop", "", 'a "quoted" one', "ü"])
+@pytest.mark.parametrize("follows", [[], [plain_message("user", "next", finish_reason="x")]])
+@pytest.mark.parametrize(
+    "output",
+    [
+        [plain_message("assistant", "ok")],
+        [plain_message("assistant", "ok", tool_call(arguments=TRICKY))],
+        [plain_message("assistant"), plain_message("assistant", tool_response(result=[TRICKY]))],
+    ],
+)
+def test_echoes_keep_their_own_finish_reason(said: str | None, echoed: str | None, follows: Any, output: Any) -> None:
+    answer = [*output[:-1], {**output[-1], "finish_reason": said}]
+    echo = [*output[:-1], {**output[-1], "finish_reason": echoed}]
+    projected = project(([USER], answer), ([USER, *echo, *follows], []))
+    ((_, second),) = projected.segments
+    assert list(second.new_messages) == [*echo, *follows]
+
+
+@pytest.mark.parametrize("changed", [plain_message("assistant", "no"), plain_message("user", "ok")])
+def test_an_echo_of_other_words_or_role_is_none(changed: Any) -> None:
+    assert cuts(([USER], [plain_message("assistant", "ok")]), ([USER, changed], [])) == ["prior_output_not_replayed"]
