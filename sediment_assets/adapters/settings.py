@@ -86,8 +86,15 @@ class Settings:
         return cls(_upper(os.environ), _upper({name: value for name, value in found.items() if value is not None}))
 
     def get(self, name: str) -> str | None:
-        """Return a setting without trailing line ends; None when it is unset or empty."""
-        return self.environment.get(name, self.dotenv.get(name, "")).rstrip("\r\n") or None
+        """Return a setting without trailing line ends; None when it is unset or empty.
+
+        Raises:
+            SettingsError: it holds a NUL, which no path and no name has.
+        """
+        value = self.environment.get(name, self.dotenv.get(name, "")).rstrip("\r\n")
+        if "\0" in value:
+            raise SettingsError(f"{name}: expected text without NUL, got {shown(value)}")
+        return value or None
 
     def organization(self) -> OrganizationSettings:
         """Return whose Facts to read, and where: the first two steps of validation (cli.md §3.2, §4.1).

@@ -13,6 +13,10 @@ def read_verification_commands(path: Path | None) -> VerificationCommands:
     if path is None:
         return VerificationCommands()
     try:
+        if path.exists() and not path.is_file():  # a FIFO would wait, a device would never end
+            return VerificationCommands(
+                warnings=(f"{path}: expected a regular file, got something else; no command is used",), usable=False
+            )
         content = path.read_bytes()
     except FileNotFoundError:
         return VerificationCommands()

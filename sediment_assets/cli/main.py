@@ -24,6 +24,8 @@ from sediment_assets.errors import SedimentError
 COMMANDS = (facts, derive, export, graph, demo)
 """Modules with ``add_parser``, in the order in which help lists them."""
 
+_LONGEST_SHOWN = 300
+
 DESCRIPTION = """
 Captured coding-agent evidence to training data for reinforcement learning from verifiable rewards. Nothing is ever
 run or invented: what cannot be proven gives no row and is counted under a closed reason.
@@ -93,11 +95,21 @@ def _run(arguments: Sequence[str] | None) -> int:
         return 1
     except (BrokenPipeError, KeyboardInterrupt):
         raise
-    except Exception:
+    except Exception as error:
+        if isinstance(error, OSError) and error.filename is not None:
+            # The system refuses a path the operator named: too long, no permission, a loop of links.
+            fail(f"{shown_path(error.filename)}: {error.strerror or error}")
+            return 1
         # A bug. Its traceback may quote captured text, which must not steer the terminal.
         sys.stderr.write(printable(traceback.format_exc()))
         return 1
     return code
+
+
+def shown_path(path: object) -> str:
+    """Show a path of an error, its middle left out when it is longer than any path can be."""
+    text = os.fsdecode(path) if isinstance(path, str | bytes | os.PathLike) else str(path)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:80]}…{text[-20:]} ({len(text)} characters)"
 
 
 @contextmanager

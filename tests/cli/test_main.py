@@ -147,3 +147,20 @@ def test_a_bug_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     error = capsys.readouterr().err
     assert "Traceback" in error
     assert error.endswith("LookupError: captured \\x1b[31mtext\n")
+
+
+@pytest.mark.parametrize("command", [("facts", "import"), ("demo", "plant")])
+def test_a_path_the_system_refuses_is_one_line_with_its_cause(command: tuple[str, ...], tmp_path: Path) -> None:
+    result = sediment(*command, "x" * 5000, settings={"SEDIMENT_DATABASE_URL": "sqlite:///facts.db"}, cwd=tmp_path)
+    assert result.returncode == 1
+    assert result.stderr.startswith("error: xxx")
+    assert result.stderr.endswith("(5000 characters): File name too long\n")
+    assert len(result.stderr) < 300
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_setting_with_a_nul_is_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_bytes(b"SEDIMENT_DATABASE_URL=sqlite:///a\0b.db\n")
+    result = sediment("facts", cwd=tmp_path)
+    assert result.returncode == 1
+    assert result.stderr == "error: SEDIMENT_DATABASE_URL: expected text without NUL, got 'sqlite:///a\\x00b.db'\n"
