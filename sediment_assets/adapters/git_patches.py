@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from sediment_assets.adapters.git_process import Conversation, Git
+from sediment_assets.adapters.git_process import Conversation, Git, temporary_space
 from sediment_assets.mirrors.diff_paths import quote_path
 from sediment_assets.mirrors.trees import GITLINK_MODE, LINK_MODE, ReadObjects, TreeChanges
 
@@ -49,13 +49,18 @@ class GitPatches:
         """Return the exact patch with C-quoted names; files that are not UTF-8 are carried as git binary patches.
 
         ``changes`` is the difference of the two trees.
+
+        :raises GitUnavailableError: when there is no room for the attributes file.
         """
         settings, attributes = _attributes(changes, read_blobs)
-        with tempfile.TemporaryDirectory(prefix="sediment-attributes-") as directory:
-            path = Path(directory, "attributes")
-            path.write_bytes(attributes)
-            arguments = ("-c", f"core.attributesFile={path}", *settings, *_QUOTED_PATHS, *_REFERENCE)
-            return self._git.run(*arguments, old_tree, new_tree, "--").stdout
+        try:
+            with tempfile.TemporaryDirectory(prefix="sediment-attributes-") as directory:
+                path = Path(directory, "attributes")
+                path.write_bytes(attributes)
+                arguments = ("-c", f"core.attributesFile={path}", *settings, *_QUOTED_PATHS, *_REFERENCE)
+                return self._git.run(*arguments, old_tree, new_tree, "--").stdout
+        except OSError as error:
+            raise temporary_space(error) from None
 
     def close(self) -> None:
         """End the processes; a later patch starts others."""

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, NoReturn
 
+from sediment_assets.errors import SedimentError
 from sediment_assets.mirrors.reader import MirrorError
 
 TIMEOUT_SECONDS = 600.0
@@ -51,6 +52,20 @@ _PINNED = (
 )
 
 
+class GitUnavailableError(SedimentError):
+    """Git cannot work on this machine: not installed, or no memory, file descriptors or temporary space left.
+
+    No ``MirrorError``: it says nothing about a mirror, and a skip counted for it would drop evidence that is there.
+    """
+
+
+def temporary_space(error: OSError) -> GitUnavailableError:
+    """Describe a temporary directory that cannot be used."""
+    return GitUnavailableError(
+        f"git: expected room in a temporary directory, got {error.strerror or error}; set TMPDIR to another directory"
+    )
+
+
 class Git:
     """One repository directory as the target of git commands."""
 
@@ -61,7 +76,8 @@ class Git:
     def run(self, *arguments: str, stdin: bytes | None = None, allowed: tuple[int, ...] = (0,)) -> "Completed":
         """Run one command to its end; without ``stdin`` its input is closed.
 
-        :raises MirrorError: when git cannot start, exceeds the time, or exits with a status that is not ``allowed``.
+        :raises MirrorError: when git exceeds the time, or exits with a status that is not ``allowed``.
+        :raises GitUnavailableError: when git cannot be started at all.
         """
         try:
             done = subprocess.run(
@@ -77,7 +93,7 @@ class Git:
         except subprocess.TimeoutExpired:
             raise self.error(arguments, f"no answer within {self.timeout:g} s") from None
         except OSError as error:
-            raise self.error(arguments, error.strerror or str(error)) from None
+            raise self.not_started(arguments, error) from None
         if done.returncode not in allowed:
             raise self.error(arguments, _complaint(done.stderr) or f"exit status {done.returncode}")
         return Completed(done.returncode, done.stdout, _complaint(done.stderr))
@@ -86,7 +102,7 @@ class Git:
         """Return the whole command line: the executable, the pinned configuration, then ``arguments``."""
         executable = shutil.which("git")
         if executable is None:
-            raise MirrorError("git: expected an executable on PATH, got none; install git")
+            raise GitUnavailableError("git: expected an executable on PATH, got none; install git")
         pinned = (part for setting in _PINNED for part in ("-c", setting))
         return [executable, "--bare", "--no-pager", *pinned, *arguments]
 
@@ -100,6 +116,15 @@ class Git:
         return MirrorError(
             f"mirror {self.directory}: git {verb}: expected an answer, got {got}; check that it is a whole, "
             "readable bare repository (git fsck), or fetch it again"
+        )
+
+    def not_started(self, arguments: tuple[str, ...], error: OSError) -> SedimentError:
+        """Describe a refusal of the operating system: its own, or the mirror's directory that is not there."""
+        if isinstance(error, FileNotFoundError | NotADirectoryError | PermissionError):
+            return self.error(arguments, error.strerror or str(error))
+        return GitUnavailableError(
+            f"git: cannot be started for {self.directory}: {error.strerror or error}; free memory, processes or file "
+            "descriptors, and try again"
         )
 
 
@@ -210,6 +235,9 @@ class Conversation:
         try:
             # A file never fills up and blocks git, as a pipe would; close() closes it.
             self._stderr = tempfile.TemporaryFile()  # noqa: SIM115
+        except OSError as error:
+            raise temporary_space(error) from None
+        try:
             self._process = subprocess.Popen(
                 self._git.command(*self._arguments),
                 cwd=self._git.directory,
@@ -220,7 +248,7 @@ class Conversation:
                 bufsize=0,
             )
         except OSError as error:
-            raise self._git.error(self._arguments, error.strerror or str(error)) from None
+            raise self._git.not_started(self._arguments, error) from None
         return self._process
 
     def _send(self, text: bytes) -> None:

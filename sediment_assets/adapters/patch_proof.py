@@ -11,12 +11,15 @@ import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from sediment_assets.adapters.git_process import Git
+from sediment_assets.adapters.git_process import Git, temporary_space
 from sediment_assets.mirrors.patch_rebuild import certainly_rebuilds
-from sediment_assets.mirrors.reader import MirrorError, PatchProofError
+from sediment_assets.mirrors.reader import PatchProofError
 from sediment_assets.mirrors.trees import GITLINK_MODE, ReadObjects, TreeChanges, TreeEntry
 
 Entries = dict[bytes, TreeEntry]
+
+_ROOM_BYTES = 2**20
+"""What must fit beside a scratch repository in which git failed."""
 
 
 class PatchProver:
@@ -31,7 +34,8 @@ class PatchProver:
         """Return if ``patch`` turns the base tree into the head tree; ``changes`` is their difference.
 
         :raises PatchProofError: when it does not.
-        :raises MirrorError: when an old content is missing, or git cannot be run.
+        :raises MirrorError: when an old content is missing.
+        :raises GitUnavailableError: when git cannot be started, or has no room for its scratch repository.
         """
         try:
             if not certainly_rebuilds(patch, changes, self._read_blobs, self._digits):
@@ -46,7 +50,7 @@ class PatchProver:
                 f"second, got {failed}; the task is left out"
             ) from None
         except OSError as error:
-            raise MirrorError(f"patch proof: expected a temporary directory, got {error}") from None
+            raise temporary_space(error) from None
 
     def _prove_paths(self, directory: Path, changes: TreeChanges, patch: bytes) -> None:
         """Apply to the old side of the changed paths alone; the result must be their new side."""
@@ -99,8 +103,15 @@ class _Scratch:
         """Run git here; what it refuses (a patch, a path, a tree) is not proven."""
         done = self._git.run(*arguments, stdin=stdin, allowed=(0, 1, 128))
         if done.status:
+            self._require_room()
             raise PatchProofError(done.complaint)
         return done.stdout
+
+    def _require_room(self) -> None:
+        """Raise OSError when the disk is full: git says that in many ways, and it is no fault of the patch."""
+        place = self._objects / "room"
+        place.mkdir(exist_ok=True)
+        (place / "probe").write_bytes(bytes(_ROOM_BYTES))
 
     def load(self, entries: Mapping[bytes, TreeEntry]) -> None:
         """Make these files the index."""

@@ -9,7 +9,7 @@ import pytest
 
 from sediment_assets.adapters.git_mirror import GitMirror
 from sediment_assets.adapters.git_mirror_store import MAX_LIVE_MIRRORS, GitMirrorStore
-from sediment_assets.adapters.git_process import Conversation, Git
+from sediment_assets.adapters.git_process import Conversation, Git, GitUnavailableError
 from sediment_assets.mirrors.reader import MirrorError
 from sediment_assets.repositories.keys import LegacyKey
 from tests.git.patch_cases import EDITED, LINES
@@ -142,7 +142,7 @@ def test_git_missing_from_path_is_an_error_with_a_remedy(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     with GitMirror(tmp_path / "m") as mirror:
         for question in (mirror.refs, lambda: mirror.commit_exists("a" * 40)):
-            with pytest.raises(MirrorError, match="install git"):
+            with pytest.raises(GitUnavailableError, match="install git"):
                 question()
 
 
