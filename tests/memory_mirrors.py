@@ -60,9 +60,18 @@ class MemoryMirror:
         newest = sorted(brought, key=self.committer_time, reverse=True)[:limit]
         return list(reversed(newest)) or [after]
 
-    def commit_patch(self, sha: str) -> str:
-        self._called("commit_patch", sha)
-        return self._commit(sha).patch
+    def prepare(self, shas: Iterable[str]) -> None:
+        self.calls.append(("prepare", *shas))
+
+    def commit_patches(self, shas: Iterable[str]) -> Iterator[str | MirrorError]:
+        for sha in shas:
+            try:
+                self._called("commit_patch", sha)
+                patch = self._commit(sha).patch
+            except MirrorError as error:
+                yield error
+            else:
+                yield patch
 
     def reference_patch(self, base: str, head: str) -> str:
         self._called("reference_patch", base, head)

@@ -6,7 +6,7 @@ writes. Which mirrors exist is ``git_mirror_store.py``.
 """
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from hashlib import sha1, sha256
@@ -15,7 +15,7 @@ from typing import Self
 
 from sediment_assets.adapters.git_history import commit_range, reaches
 from sediment_assets.adapters.git_objects import GitObjects
-from sediment_assets.adapters.git_patches import GitPatches, is_utf8
+from sediment_assets.adapters.git_patches import GitPatches, TreePair, is_utf8
 from sediment_assets.adapters.git_process import TIMEOUT_SECONDS, Git
 from sediment_assets.adapters.patch_proof import PatchProver
 from sediment_assets.mirrors.git_text import decode_git_text
@@ -165,12 +165,41 @@ class GitMirror:
             listed = self._git.run(*arguments).stdout.decode().split()
         return listed
 
-    def commit_patch(self, sha: str) -> str:
+    def prepare(self, shas: Iterable[str]) -> None:
+        """See ``MirrorReader``."""
+        with self._question(), suppress(MirrorError):
+            self._objects.prepare(shas)
+
+    def commit_patches(self, shas: Iterable[str]) -> Iterator[str | MirrorError]:
         """See ``MirrorReader``. A merge is compared with its first parent, a root with the empty tree."""
         with self._question():
+            pairs = [self._tree_pair(sha) for sha in shas]
+        patches = self._patches.attributions([pair for pair in pairs if not isinstance(pair, MirrorError)])
+        for pair in pairs:
+            if isinstance(pair, MirrorError):
+                yield pair
+                continue
+            with self._question():
+                patch = next(patches)
+            yield patch if isinstance(patch, MirrorError) else decode_git_text(patch)
+
+    def commit_patch(self, sha: str) -> str:
+        """Return one commit's patch as ``commit_patches`` does.
+
+        :raises MirrorError: when git cannot make it.
+        """
+        patch = next(self.commit_patches([sha]))
+        if isinstance(patch, MirrorError):
+            raise patch
+        return patch
+
+    def _tree_pair(self, sha: str) -> TreePair | MirrorError:
+        try:
             commit = self._objects.commit(sha)
             old = self._objects.commit(commit.parents[0]).tree if commit.parents else self._empty_tree
-            return decode_git_text(self._patches.attribution(old, commit.tree))
+        except MirrorError as error:
+            return error
+        return old, commit.tree
 
     def reference_patch(self, base: str, head: str) -> str:
         """See ``MirrorReader``: exact bytes first; once more in ASCII with binary payloads if they are not UTF-8."""

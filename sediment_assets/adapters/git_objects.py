@@ -4,7 +4,7 @@ Commits are parsed here and kept, so that existence, parents, committer times an
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sediment_assets.adapters.git_process import Conversation, Git
@@ -91,6 +91,23 @@ class GitObjects:
             contents.append(found.data)
         return contents
 
+    def prepare(self, shas: Iterable[str]) -> None:
+        """Read these commits and their first parents with a few questions, so that ``commit`` knows them."""
+        wanted = self._unknown(shas)
+        self._read_commits(wanted)
+        known = (self._commits.get(sha) for sha in wanted)
+        self._read_commits(
+            self._unknown(commit.parents[0] for commit in known if commit is not None and commit.parents)
+        )
+
+    def _unknown(self, shas: Iterable[str]) -> list[str]:
+        return [sha for sha in dict.fromkeys(shas) if sha not in self._commits and _OBJECT_ID.fullmatch(sha)]
+
+    def _read_commits(self, shas: Sequence[str]) -> None:
+        for sha, found in zip(shas, self.read_many(shas, ["commit"]), strict=True):
+            if found is not None and found.kind == "commit" and found.oid == sha:
+                self._keep(sha, self._parse_commit(found))
+
     def commit(self, sha: str) -> Commit:
         """Return a commit, or the commit that an annotated tag leads to.
 
@@ -106,10 +123,14 @@ class GitObjects:
         commit = self._parse_commit(found) if found is not None and found.kind == "commit" else None
         if commit is None:
             raise self._conversation.error(f"no commit {sha[:64]!r}")
+        self._keep(sha, commit)
+        return commit
+
+    def _keep(self, sha: str, commit: Commit | None) -> None:
         if len(self._commits) >= _KEPT_COMMITS:
             self._commits.clear()
-        self._commits[sha] = commit
-        return commit
+        if commit is not None:
+            self._commits[sha] = commit
 
     def _object(self, oid: str, *kinds: str) -> GitObject | None:
         if _OBJECT_ID.fullmatch(oid) is None:

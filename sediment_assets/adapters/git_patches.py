@@ -2,11 +2,15 @@
 
 import re
 import tempfile
+from collections import deque
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from sediment_assets.adapters.git_process import Conversation, Git, temporary_space
 from sediment_assets.mirrors.diff_paths import quote_path
+from sediment_assets.mirrors.reader import MirrorError
 from sediment_assets.mirrors.trees import GITLINK_MODE, LINK_MODE, ReadObjects, TreeChanges
 
 # Pinned on both: what an ambient configuration could change (mirrors.md §6.2), spelled as git's own defaults.
@@ -24,9 +28,14 @@ _QUOTED_PATHS: Final = (*_SETTINGS, "-c", "core.quotePath=true")
 # with a dot: file names that hold a line feed are quoted, and every content line has its own first character.
 _BEGIN: Final = b".begin\n"
 _END: Final = b"\n.end\n"
+_PAIRS_AT_ONCE: Final = 24  # with 64 digits each they fit the smallest pipe
 _QUESTIONS_PER_PROCESS: Final = 500  # diff-tree keeps every root tree it has read; a new process lets go of them
 _SNIFFED: Final = 8000  # git takes a file for binary when a NUL is among its first bytes
 _GLOB: Final = re.compile(rb"[*?\[\\]")
+
+
+TreePair = tuple[str, str]
+"""Old and new tree."""
 
 
 class GitPatches:
@@ -37,13 +46,16 @@ class GitPatches:
         self._attribution = _DiffTree(git, *_RAW_PATHS, "-c", "core.abbrev=auto", *_DIFF)
         self._reference = _DiffTree(git, *_RAW_PATHS, *_REFERENCE)
 
-    def attribution(self, old_tree: str, new_tree: str) -> bytes:
-        """Return the patch as attribution reads it: no binary payload, abbreviated ids (mirrors.md §6.1)."""
-        return self._attribution.patch(old_tree, new_tree)
+    def attributions(self, pairs: Sequence[TreePair]) -> Iterator[bytes | MirrorError]:
+        """Yield patches as attribution reads them: no binary payload, abbreviated ids (mirrors.md §6.1)."""
+        return self._attribution.patches(pairs)
 
     def reference(self, old_tree: str, new_tree: str) -> bytes:
         """Return the exact patch, file names as they are."""
-        return self._reference.patch(old_tree, new_tree)
+        patch = next(self._reference.patches([(old_tree, new_tree)]))
+        if isinstance(patch, MirrorError):
+            raise patch
+        return patch
 
     def reference_ascii(self, old_tree: str, new_tree: str, changes: TreeChanges, read_blobs: ReadObjects) -> bytes:
         """Return the exact patch with C-quoted names; files that are not UTF-8 are carried as git binary patches.
@@ -69,28 +81,69 @@ class GitPatches:
 
 
 class _DiffTree:
-    """One ``git diff-tree --stdin`` with fixed options."""
+    """One ``git diff-tree --stdin`` with fixed options.
+
+    Several pairs are asked for at once, so that git works on the next patch while we read one. It waits when we do not.
+    """
 
     def __init__(self, git: Git, *arguments: str) -> None:
         self._conversation = Conversation(git, *arguments, "--stdin")
         self._questions = 0
+        self._is_answering = False
 
-    def patch(self, old_tree: str, new_tree: str) -> bytes:
-        if self._questions == _QUESTIONS_PER_PROCESS:
-            self.close()
-        self._questions += 1
-        pair = f"{old_tree} {new_tree}\n".encode()
-        with self._conversation.question(_BEGIN + pair + _END[1:]) as answer:
-            patch = answer.until(_END)
+    def patches(self, pairs: Sequence[TreePair]) -> Iterator[bytes | MirrorError]:
+        """Yield the patch of each pair, or why there is none. Questions in between cost no more than a new process."""
+        waiting = deque(pairs)
+        while waiting:
+            if self._is_answering or self._questions >= _QUESTIONS_PER_PROCESS:
+                self.close()
+            try:
+                yield from self._answers(waiting)
+            except _InterruptedError:
+                continue
+            except MirrorError as error:
+                waiting.popleft()
+                yield error
+
+    def _answers(self, waiting: deque[TreePair]) -> Iterator[bytes]:
+        """Ask for the first pairs and yield their patches; a pair is taken off when its patch is read."""
+        asked = list(islice(waiting, _PAIRS_AT_ONCE))
+        self._questions += len(asked)
+        with self._conversation.question(b"".join(map(_question, asked))):
+            process = self._conversation.process
+        for left in range(len(asked), 0, -1):
+            if self._conversation.process is not process:
+                raise _InterruptedError
+            self._is_answering = True
+            patch = self._next_patch(waiting[0])
+            self._is_answering = left > 1
+            waiting.popleft()
+            yield patch
+
+    def _next_patch(self, pair: TreePair) -> bytes:
         # The pair itself heads the answer; without it, one of the two is no tree that git can read.
-        head = _BEGIN + pair[:-1]
-        if not patch.startswith(head):
-            raise self._conversation.error(f"no tree {old_tree} or {new_tree}")
-        return patch[len(head) + 1 :] + b"\n" if len(patch) > len(head) else b""
+        head = _BEGIN + " ".join(pair).encode()
+        try:
+            answer = self._conversation.until(_END)
+            if not answer.startswith(head):
+                raise self._conversation.error(f"no tree {pair[0]} or {pair[1]}")
+        except BaseException:
+            self.close()
+            raise
+        return answer[len(head) + 1 :] + b"\n" if len(answer) > len(head) else b""
 
     def close(self) -> None:
         self._conversation.close()
         self._questions = 0
+        self._is_answering = False
+
+
+class _InterruptedError(Exception):
+    """Somebody else asked, or closed, before all answers were read."""
+
+
+def _question(pair: TreePair) -> bytes:
+    return _BEGIN + " ".join(pair).encode() + _END
 
 
 def _attributes(changes: TreeChanges, read_blobs: ReadObjects) -> tuple[tuple[str, ...], bytes]:

@@ -163,6 +163,11 @@ class Conversation:
         """Whether a process is alive."""
         return self._process is not None
 
+    @property
+    def process(self) -> object | None:
+        """The process that answers, or None; another one after a failure, or when somebody closed in between."""
+        return self._process
+
     @contextmanager
     def question(self, text: bytes) -> Iterator["Conversation"]:
         """Send a question and read its whole answer in the block.
@@ -204,10 +209,15 @@ class Conversation:
         del self._buffer[:count]
 
     def until(self, sentinel: bytes) -> bytes:
-        """Return the answer up to ``sentinel``, which ends it, and drop the sentinel."""
-        while not self._buffer.endswith(sentinel):
+        """Return the answer up to ``sentinel``, and drop the sentinel; what follows is the next answer."""
+        self._deadline = time.monotonic() + self._git.timeout
+        searched = 0
+        while (end := self._buffer.find(sentinel, searched)) == -1:
+            searched = max(0, len(self._buffer) - len(sentinel))
             self._fill()
-        return self._take(len(self._buffer))[: -len(sentinel)]
+        answer = self._take(end)
+        del self._buffer[: len(sentinel)]
+        return answer
 
     def error(self, got: str) -> MirrorError:
         """Return the error for an answer that makes no sense."""
@@ -262,7 +272,8 @@ class Conversation:
             self._fail_ended("a closed pipe")
 
     def _take(self, count: int) -> bytes:
-        taken = bytes(self._buffer[:count])
+        with memoryview(self._buffer) as buffer:
+            taken = bytes(buffer[:count])
         del self._buffer[:count]
         return taken
 

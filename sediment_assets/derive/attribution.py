@@ -8,6 +8,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import islice, repeat
 from typing import Final
 
 from sediment_assets.derive.bindings import Bindings, CommitsOfSession
@@ -49,12 +50,15 @@ def attribute_by_similarity(
     pushes = fallback.resolved_pushes(resolver)
     if pushes and fallback.has_candidates(pushes):
         fallback.open_window(pushes[-1][0])
-        for push, repository in pushes:
-            fallback.attribute_push(push, repository)
+        for start in range(0, len(pushes), _PUSHES_AHEAD):
+            fallback.attribute_pushes(pushes[start : start + _PUSHES_AHEAD])
     return Attribution(fallback.commits_of_session, fallback.skipped)
 
 
 ResolvedPush = tuple[Push, RepositoryKey]
+
+_PUSHES_AHEAD: Final = 64
+"""So many Pushes are announced to the mirrors at once."""
 
 
 @dataclass(slots=True)
@@ -94,22 +98,47 @@ class _Fallback:
         self.skipped[AttributionSkip.NO_CANDIDATES] += len(pushes)
         return False
 
-    def attribute_push(self, push: Push, repository: RepositoryKey) -> None:
-        """Match the commits that this Push is the first to bring."""
+    def attribute_pushes(self, pushes: Sequence[ResolvedPush]) -> None:
+        """Match the commits that each of these Pushes is the first to bring.
+
+        Mirrors hear of all of them before the first is matched, so that they can work ahead.
+        """
+        pushed: defaultdict[RepositoryKey, list[Push]] = defaultdict(list)
+        for push, repository in pushes:
+            pushed[repository].append(push)
+        patches = {repository: self._patches(repository, some) for repository, some in pushed.items()}
+        for push, repository in pushes:
+            brought = next(patches[repository])
+            if brought is None:
+                self.skipped[AttributionSkip.MIRROR_ABSENT] += 1
+                continue
+            for commit, patch in brought:
+                self._attribute_commit(push, commit, patch)
+
+    def _patches(
+        self, repository: RepositoryKey, pushes: Sequence[Push]
+    ) -> Iterator[Iterator[tuple[CommitKey, str | MirrorError]] | None]:
+        """Yield for each Push its new commits with their patches; None without a mirror."""
         mirror = self.mirrors.open(repository)
         if mirror is None:
-            self.skipped[AttributionSkip.MIRROR_ABSENT] += 1
+            yield from repeat(None, len(pushes))
             return
-        for sha in mirror.push_commits(push.before_sha, push.after_sha, push.forced, self.policy.max_commits_per_push):
-            commit = CommitKey(repository, sha)
-            if commit not in self._seen:
-                self._seen.add(commit)
-                self._attribute_commit(push, commit, mirror)
+        mirror.prepare(sha for push in pushes for sha in (push.before_sha, push.after_sha))
+        brought = [self._new_commits(mirror, repository, push) for push in pushes]
+        patches = mirror.commit_patches([commit.commit_sha for commits in brought for commit in commits])
+        for commits in brought:
+            yield zip(commits, islice(patches, len(commits)), strict=True)
 
-    def _attribute_commit(self, push: Push, commit: CommitKey, mirror: MirrorReader) -> None:
-        try:
-            patch = mirror.commit_patch(commit.commit_sha)
-        except MirrorError:
+    def _new_commits(self, mirror: MirrorReader, repository: RepositoryKey, push: Push) -> list[CommitKey]:
+        limit = self.policy.max_commits_per_push
+        listed = mirror.push_commits(push.before_sha, push.after_sha, push.forced, limit)
+        commits = [CommitKey(repository, sha) for sha in listed]
+        new = [commit for commit in commits if commit not in self._seen]
+        self._seen.update(new)
+        return new
+
+    def _attribute_commit(self, push: Push, commit: CommitKey, patch: str | MirrorError) -> None:
+        if isinstance(patch, MirrorError):
             self.skipped[AttributionSkip.COMMIT_DIFF_UNAVAILABLE] += 1
             return
         sections, counts = parse_sections(patch)

@@ -64,10 +64,15 @@ class MirrorReader(Protocol):
         """Commits a Push brought, oldest first, at most ``limit`` of the newest (derivation.md §9 step 4)."""
         ...
 
-    def commit_patch(self, sha: str) -> str:
-        """Patch of a commit against its first parent, decoded by the rules of §5, for attribution (§6.1).
+    def prepare(self, shas: Iterable[str]) -> None:
+        """Hear which commits will be asked about soon, so that they can be read together. Never fails."""
+        ...
 
-        :raises MirrorError: when git cannot make it.
+    def commit_patches(self, shas: Iterable[str]) -> Iterator[str | MirrorError]:
+        """Yield each commit's patch against its first parent, decoded by the rules of §5, for attribution (§6.1).
+
+        An error takes the place of a patch that git cannot make. Patches are made while earlier ones are looked at;
+        other questions may come in between.
         """
         ...
 

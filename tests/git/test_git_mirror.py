@@ -367,3 +367,32 @@ def test_working_repository_with_attributes_is_read_like_a_bare_one(tmp_path):
     with GitMirror(tmp_path / "m") as bare, GitMirror(work / ".git") as other:
         assert other.commit_patch(head) == bare.commit_patch(head)
         assert other.reference_patch(base, head) == bare.reference_patch(base, head)
+
+
+def test_patches_asked_for_together_are_those_asked_for_one_by_one(tmp_path):
+    """Whatever else is asked, or closed, between two of them; a commit that is missing takes its own place only."""
+    shas = linear(tmp_path / "m", *({b"a": b"%d\n" % n * 2000} for n in range(60)))
+    with GitMirror(tmp_path / "m") as mirror:
+        wanted = [mirror.commit_patch(sha) for sha in shas]
+        order = [*shas[:40], MISSING, *shas[40:]]
+        mirror.prepare(order)
+        found = []
+        for number, patch in enumerate(mirror.commit_patches(order)):
+            found.append(patch)
+            if number == 3:
+                assert mirror.commit_patch(shas[50]) == wanted[50]
+            if number == 30:
+                mirror.close()
+            if number == 45:
+                assert list(mirror.commit_patches(shas[:3])) == wanted[:3]
+        assert isinstance(found.pop(40), MirrorError)
+        assert found == wanted
+
+
+def test_a_patch_whose_tree_is_missing_leaves_the_others(tmp_path):
+    shas = linear(tmp_path / "m", *({b"a": b"%d\n" % n} for n in range(6)))
+    unpack(tmp_path / "m")
+    object_path(tmp_path / "m", git(tmp_path / "m", "rev-parse", f"{shas[3]}^{{tree}}").decode().strip()).unlink()
+    with GitMirror(tmp_path / "m") as mirror:
+        found = list(mirror.commit_patches(shas))
+        assert [isinstance(patch, MirrorError) for patch in found] == [False, False, False, True, True, False]
