@@ -27,6 +27,7 @@ demo: $(STAMP) ## Plant demo evidence, materialize the graph, print the rows and
 	@echo "Open the graph in a browser:  make ui"
 
 ui: $(STAMP) ## Open the Dagster UI on the demo's instance (http://127.0.0.1:3000)
+	@test -d $(DEMO) || { echo "There is no demo yet: run make demo first."; exit 1; }
 	cd $(DEMO) && ../$(BIN)/sediment ui
 
 test: $(STAMP) ## Run every test, the shared vectors included when they are there
