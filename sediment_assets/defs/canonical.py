@@ -44,7 +44,6 @@ from sediment_assets.defs.metadata import (
 from sediment_assets.defs.partitions import after_last, before_first, window_of
 from sediment_assets.derive.policy import DerivationPolicy, policy_from_plain
 from sediment_assets.derive.tally import DecisionSkip
-from sediment_assets.facts.instants import format_z
 from sediment_assets.publish.record import spelled_instant
 from sediment_assets.rollouts.models import Rollout
 from sediment_assets.rollouts.vocabulary import FRAGMENTED, SKIPPED
@@ -134,7 +133,7 @@ def _earlier_sessions(opened: OpenEvidence, partitions: dg.TimeWindowPartitionsD
         asset_key=ROLLOUTS,
         passed=earlier == 0,
         severity=dg.AssetCheckSeverity.WARN,
-        description=f"{earlier} Sessions began before the first partition, {first}.",
+        description=f"Sessions that began before the first partition, {first}: {earlier}.",
         metadata={
             "sessions_before_first_partition": earlier,
             "sessions_after_last_partition": opened.facts.count_sessions(after_last(partitions)),
@@ -160,9 +159,9 @@ def _rollouts_metadata(out: Path, ready: ReadyBundle) -> Mapping[str, Any]:
     return {
         ROW_COUNT: manifest.files[Population.ROLLOUTS].rows,
         "inference_calls": manifest.files[Population.INFERENCE_CALLS].rows,
-        "segment_boundaries": reasons_table(manifest.fragmented, FRAGMENTED.values()),
+        "fragmented": reasons_table(manifest.fragmented, FRAGMENTED.values()),
         "skipped_decisions": reasons_table(skipped, of_sessions),
-        "skipped_in_whole_organization": reasons_table(skipped, of_organization),
+        "skipped_org_wide": reasons_table(skipped, of_organization),
         PREVIEW: preview(map(_rollout_cells, _first_rollouts(ready.directory))),
         GENERATION: dg.MetadataValue.path(str(out)),
         "policy_digest": manifest.policy.digest,
@@ -187,9 +186,6 @@ def _rollout_cells(rollout: Rollout) -> Mapping[str, str | int]:
         "commits": len(rollout.commits),
         "commits found by": rollout.attribution_source.value,
         "CI outcomes": len(rollout.terminal_outcomes),
-        "last CI outcome captured": max(
-            (format_z(outcome.captured_at) for outcome in rollout.terminal_outcomes), default=NONE
-        ),
     }
 
 

@@ -82,7 +82,7 @@ def counts_check_result(
 
 def _sentence(population: Population, rollouts: int, rows: int, declined: int) -> str:
     unit = "Rollouts" if population is Population.TASKS else "Segments"
-    return f"{rollouts} Rollouts considered: {rows} rows written, {declined} {unit} declined for a counted reason."
+    return f"Rollouts considered: {rollouts}. Rows written: {rows}. {unit} declined for a counted reason: {declined}."
 
 
 def target_checks(target: Target, partitions: dg.PartitionsDefinition[str]) -> list[dg.AssetChecksDefinition]:

@@ -76,8 +76,9 @@ def _cell(value: Any) -> str:
 
 
 def lines_table(title: str, text: str) -> dg.TableMetadataValue:
-    """Show a short text file line by line, as it is."""
-    return _table([title], ([line] for line in text.splitlines()))
+    """Show a short text file line by line. A page drops leading spaces, so the indentation is of no-break ones."""
+    lines = ((line, line.lstrip(" ")) for line in text.splitlines())
+    return _table([title], (["\N{NO-BREAK SPACE}" * (len(line) - len(rest)) + rest] for line, rest in lines))
 
 
 def counts_table(counts: Mapping[str, int], *, header: str) -> dg.TableMetadataValue | dg.TextMetadataValue:

@@ -94,14 +94,14 @@ def _first_rows(staging: Path, names: Sequence[str]) -> Iterator[Mapping[str, An
 
 
 def _row_cells(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Pick what tells rows apart: identity, split, reward, and the problem with its patch or the Turns."""
+    """Pick what tells rows apart: identity, split, verdict, and the problem with its patch or the Turns."""
     about = {**row, **row.get("metadata", {})}
     resolution = about.get("ci_resolution") or {}
     turns = row.get("turns") or row.get("response", {}).get("turns")
     return {
         "instance_id": about["instance_id"],
         "split": about["split"],
-        "reward_source": about.get("reward_source", NONE),
+        "verdict": resolution.get("verdict", NONE),
         "reliability": resolution.get("reliability", NONE),
         **(_task_cells(about) if turns is None else _segment_cells(turns)),
     }

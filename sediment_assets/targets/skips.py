@@ -94,17 +94,16 @@ TaskSkipped = Skipped[TaskSkip] | Skipped[RowSkip]
 RolloutSkipped = Skipped[RolloutSkip] | Skipped[RowSkip]
 """A Segment without a rollout row, or a Rollout without Segments."""
 
-_CI_REASONS: tuple[SkipReason, ...] = (*CISkip, *RepositoryReason)
-_COMMON: tuple[SkipReason, ...] = (*_CI_REASONS, *RowSkip)
+_COMMON: tuple[SkipReason, ...] = (*RowSkip, *CISkip, *RepositoryReason)
 
 
 def vocabulary(target: Target, population: Population) -> tuple[SkipReason, ...]:
-    """Return every reason that can occur in a population's tally (targets.md §5.3)."""
+    """Return every reason that can occur in a population's tally, its own first (targets.md §5.3)."""
     if population is Population.ROLLOUTS:
-        return (*_COMMON, *RolloutSkip)
+        return (*RolloutSkip, *_COMMON)
     if target is Target.SWE_BENCH:
-        return (*_COMMON, *TaskSkip)
-    return (*_COMMON, *(reason for reason in TaskSkip if reason is not TaskSkip.FAILED_REFERENCE_PATCH))
+        return (*TaskSkip, *_COMMON)
+    return (*(reason for reason in TaskSkip if reason is not TaskSkip.FAILED_REFERENCE_PATCH), *_COMMON)
 
 
 def unit_of(reason: SkipReason, population: Population) -> SkipUnit:

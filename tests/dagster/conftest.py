@@ -24,11 +24,12 @@ _KNOWN_WARNINGS = (
 )
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            for known in _KNOWN_WARNINGS:
-                item.add_marker(pytest.mark.filterwarnings(known))
+def pytest_itemcollected(item: pytest.Item) -> None:
+    if Path(__file__).parent in item.path.parents:
+        for known in _KNOWN_WARNINGS:
+            item.add_marker(pytest.mark.filterwarnings(known))
+        if "week" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("week"))  # one worker materializes it
 
 
 @pytest.fixture(scope="session")

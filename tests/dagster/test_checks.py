@@ -155,4 +155,6 @@ class TestCountsAddUp:
     def test_says_in_one_sentence_what_was_counted(self, week: Week):
         record = week.graph.record(Target.SEDIMENT, "2026-11-04")
         found = counts_check_result(TASKS, Target.SEDIMENT, Population.TASKS, record)
-        assert found.description == "6 Rollouts considered: 1 rows written, 5 Rollouts declined for a counted reason."
+        assert (
+            found.description == "Rollouts considered: 6. Rows written: 1. Rollouts declined for a counted reason: 5."
+        )

@@ -126,7 +126,7 @@ def test_a_skip_table_explains_each_reason(week: Week):
 
 def test_a_preview_tells_rows_apart_in_short_cells(week: Week):
     tasks = metadata(week.results["2026-11-02"], output_key(Target.SWE_BENCH, "tasks"))["preview"]
-    assert list(tasks[0]) == ["instance_id", "split", "reward_source", "reliability", "repo", "problem", "patch lines"]
+    assert list(tasks[0]) == ["instance_id", "split", "verdict", "reliability", "repo", "problem", "patch lines"]
     assert all(len(cell) <= 80 and "\n" not in cell for row in tasks for cell in row.values())
     turns = metadata(week.results["2026-11-02"], output_key(Target.SEDIMENT, "rollouts"))["preview"]
     assert list(turns[0])[-3:] == ["turns", "tool calls", "decisions"]
@@ -135,12 +135,12 @@ def test_a_preview_tells_rows_apart_in_short_cells(week: Week):
 def test_rollouts_say_what_was_not_used_and_why(week: Week):
     found = metadata(week.results["2026-11-05"], ROLLOUTS)
     assert found["dagster/row_count"] == 6
-    assert {row["reason"]: row["count"] for row in found["segment_boundaries"]} == {
+    assert {row["reason"]: row["count"] for row in found["fragmented"]} == {
         "input_history_changed": 1,
         "prior_output_absent": 1,
         "prior_output_not_replayed": 1,
     }
-    whole = {row["reason"]: row["unit"] for row in found["skipped_in_whole_organization"]}
+    whole = {row["reason"]: row["unit"] for row in found["skipped_org_wide"]}
     assert whole["attribution_note_unreadable"] == "notes"
     assert "unmatched_decision_call_id" not in whole
 
@@ -173,7 +173,7 @@ class TestAnEmptyDay:
 def test_environment_shows_its_lines(week: Week):
     found = metadata(week.results["2026-11-02"], output_key(Target.SEDIMENT, "environment"))
     assert found["dagster/row_count"] == 1
-    lines = [row["environment.yaml"] for row in found["preview"]]
+    lines = [row["environment.yaml"].replace("\N{NO-BREAK SPACE}", " ") for row in found["preview"]]
     generation = week.graph.generation(output_key(Target.SEDIMENT, "environment"), "2026-11-02")
     assert lines == (generation / "environment.yaml").read_text().splitlines()
 

@@ -100,7 +100,7 @@ def test_sessions_outside_the_partitions_are_counted(demo: Evidence, tmp_path: P
     assert check.severity is dg.AssetCheckSeverity.WARN
     assert check.metadata["sessions_before_first_partition"].value == 11
     assert check.metadata["sessions_after_last_partition"].value == 0
-    assert check.description == "11 Sessions began before the first partition, 2026-11-04."
+    assert check.description == "Sessions that began before the first partition, 2026-11-04: 11."
     assert metadata(result, ROLLOUTS)["dagster/row_count"] == 6
 
 

@@ -114,5 +114,5 @@ def test_a_text_is_shown_line_by_line():
     assert [record.data for record in table.records] == [
         {"environment.yaml": "a: 1"},
         {"environment.yaml": "b: |"},
-        {"environment.yaml": "  <b>"},
+        {"environment.yaml": "\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}<b>"},
     ]
