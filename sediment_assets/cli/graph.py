@@ -20,8 +20,9 @@ from sediment_assets.errors import SedimentError
 
 HOME_DIRECTORY: Final = ".dagster"
 INSTANCE_FILE: Final = "dagster.yaml"
-WORKSPACE_FILE: Final = "workspace.yaml"
+WORKSPACE_FILE: Final = ".sediment-workspace.yaml"
 DEFAULT_EXPORT_ROOT: Final = "exports"
+SETTING_PREFIX: Final = "SEDIMENT_"
 
 _WORKSPACE: Final = """\
 load_from:
@@ -105,16 +106,19 @@ def graph_environment() -> dict[str, str]:
     settings.evidence()
     home = Path(os.environ.get("DAGSTER_HOME") or HOME_DIRECTORY).absolute()
     prepare_home(home)
+    names = {name for name in (*settings.environment, *settings.dotenv) if name.startswith(SETTING_PREFIX)}
     return {
-        **settings.dotenv,
         **os.environ,
+        **{name: settings.get(name) or "" for name in names},  # in upper case, whatever case they were written in
         EXPORT_ROOT: str(settings.export_root(Path(DEFAULT_EXPORT_ROOT)).absolute()),
         "DAGSTER_HOME": str(home),
     }
 
 
 def prepare_home(home: Path) -> None:
-    """Create an instance directory with this project's ``dagster.yaml``; an existing one is left alone.
+    """Create an instance directory with this project's ``dagster.yaml``, of which an existing one is left alone.
+
+    Beside it goes the workspace file of ``sediment ui``, whose name is this project's own.
 
     :raises GraphError: when the operating system refuses.
     """

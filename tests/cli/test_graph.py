@@ -1,0 +1,64 @@
+"""The environment of a Dagster process: settings as the command line reads them, one home, all paths absolute."""
+
+from pathlib import Path
+
+import pytest
+
+from sediment_assets.adapters.settings import SettingsError
+from sediment_assets.cli.graph import GraphError, graph_environment, prepare_home
+
+ENV = "sediment_org_id=acme\nSEDIMENT_DATABASE_URL=sqlite:///facts.db\nSEDIMENT_MIRROR_PATH=mirrors\nOTHER=1\n"
+
+
+@pytest.fixture(autouse=True)
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path(".env").write_text(ENV)
+    return tmp_path
+
+
+def test_settings_come_from_both_places_under_their_own_names(directory: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("sediment_mirror_path", "elsewhere\n")
+    found = graph_environment()
+    assert found["SEDIMENT_ORG_ID"] == "acme"
+    assert found["SEDIMENT_MIRROR_PATH"] == "elsewhere"
+    assert found["SEDIMENT_DATABASE_URL"] == "sqlite:///facts.db"
+    assert found["SEDIMENT_EXPORT_ROOT"] == str(directory / "exports")
+    assert found["DAGSTER_HOME"] == str(directory / ".dagster")
+    assert "OTHER" not in found
+
+
+def test_own_home_and_export_root_are_kept(directory: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("DAGSTER_HOME", "home")
+    monkeypatch.setenv("SEDIMENT_EXPORT_ROOT", "rows")
+    found = graph_environment()
+    assert found["DAGSTER_HOME"] == str(directory / "home")
+    assert found["SEDIMENT_EXPORT_ROOT"] == str(directory / "rows")
+
+
+def test_a_missing_setting_is_named_and_nothing_is_made(directory: Path):
+    Path(".env").write_text("SEDIMENT_ORG_ID=acme\n")
+    with pytest.raises(SettingsError, match="SEDIMENT_DATABASE_URL"):
+        graph_environment()
+    assert [path.name for path in directory.iterdir()] == [".env"]
+
+
+def test_an_instance_file_of_ones_own_is_kept(directory: Path):
+    home = directory / "home"
+    home.mkdir()
+    (home / "dagster.yaml").write_text("telemetry: {enabled: false}\n")
+    prepare_home(home)
+    prepare_home(home)
+    assert (home / "dagster.yaml").read_text() == "telemetry: {enabled: false}\n"
+
+
+def test_a_new_home_gets_the_projects_instance_file(directory: Path):
+    prepare_home(directory / "home")
+    shipped = Path(__file__).parents[2] / "dagster.yaml"
+    assert (directory / "home" / "dagster.yaml").read_text() == shipped.read_text()
+
+
+def test_a_home_that_cannot_be_made_is_named(directory: Path):
+    (directory / "home").write_text("a file")
+    with pytest.raises(GraphError, match="home: cannot prepare the Dagster instance directory: File exists"):
+        prepare_home(directory / "home")
