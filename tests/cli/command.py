@@ -1,6 +1,7 @@
 """Running the real ``sediment`` command on a small piece of real evidence."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -49,6 +50,12 @@ def make_evidence(directory: Path) -> Evidence:
         ],
     )
     return Evidence(directory, base, head)
+
+
+def default_signals() -> None:
+    """Undo, in a child, what nohup or a background shell made it ignore: those tests are about a person's terminal."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def sediment(

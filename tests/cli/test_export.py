@@ -18,7 +18,7 @@ from sediment_assets.cli.export import TARGETS
 from sediment_assets.publish.artifacts import CLAIM, LOCK, RECORD
 from sediment_assets.publish.record import verify_generation
 from sediment_assets.targets.registry import Target
-from tests.cli.command import BASE_ENVIRONMENT, COMMAND, Evidence, sediment
+from tests.cli.command import BASE_ENVIRONMENT, COMMAND, Evidence, default_signals, sediment
 from tests.directories import names
 
 EXPORT = ("export", "rlvr")
@@ -338,14 +338,20 @@ def start_and_stop_while_projecting(
     environment = BASE_ENVIRONMENT | evidence.settings
     environment["PATH"] = f"{slow.parent}:{environment['PATH']}"
     process = subprocess.Popen(
-        [*COMMAND, *SEDIMENT], cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*COMMAND, *SEDIMENT],
+        cwd=tmp_path,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=default_signals,
     )
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while not (tmp_path / "out" / CLAIM).exists() and time.monotonic() < deadline and process.poll() is None:
         time.sleep(0.01)
     time.sleep(0.2)
     process.send_signal(number)
-    output, error = process.communicate(timeout=30)
+    output, error = process.communicate(timeout=300)
     return subprocess.CompletedProcess(process.args, process.returncode, output, error)
 
 

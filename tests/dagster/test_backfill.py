@@ -18,6 +18,7 @@ from sediment_assets.defs.backfill import DayRangeError, check_range
 from sediment_assets.defs.partitions import daily_partitions
 from sediment_assets.demo import DemoEvidence
 from sediment_assets.demo.cases import CASES
+from tests.cli.command import default_signals
 from tests.dagster.graph import FIRST_DAY, Evidence
 
 COMMAND = [sys.executable, "-m", "sediment_assets.cli.main", "backfill"]
@@ -163,6 +164,7 @@ def test_an_interrupted_backfill_stops_cleans_up_and_says_where(demo: Evidence, 
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=default_signals,
     )
     with process:
         assert process.stdout is not None
