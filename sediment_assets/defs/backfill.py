@@ -100,7 +100,7 @@ def run_days(defs: dg.Definitions, first: date, last: date, instance: dg.Dagster
         if problems:
             tally.failed.append(day)
         state = f"FAILED: {'; '.join(problems)}" if problems else f"{_rollouts(result)} Rollouts"
-        _say(f"{day}  {state}  ({monotonic() - started:.1f} s)")
+        say(f"{day}  {state}  ({monotonic() - started:.1f} s)")
     return tally
 
 
@@ -166,8 +166,12 @@ def _message(error: "SerializableErrorInfo") -> str:
     return message if separator and kind.rpartition(".")[2] == error.cls_name else text
 
 
-def _say(text: str) -> None:
-    print(printable(text), flush=True)  # noqa: T201  # this module is a command
+def say(text: str) -> None:
+    """Print a line. A reader that went away ends no backfill."""
+    try:
+        print(printable(text), flush=True)  # noqa: T201  # this module is a command
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(text: str) -> None:
@@ -193,7 +197,7 @@ def main(arguments: Sequence[str]) -> int:
         _fail("interrupted; every day printed above is done, the others are not")
         return _INTERRUPTED
     for line in ("", *tally.lines(), "", f"generations: {os.path.relpath(os.environ['SEDIMENT_EXPORT_ROOT'])}"):  # noqa: TID251
-        _say(line)
+        say(line)
     if tally.failed:
         _fail(f"days that failed: {', '.join(tally.failed)}")
     return 1 if tally.failed else 0

@@ -14,7 +14,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from sediment_assets.defs.backfill import DayRangeError, check_range
+from sediment_assets.defs.backfill import DayRangeError, check_range, say
 from sediment_assets.defs.partitions import daily_partitions
 from sediment_assets.demo import DemoEvidence
 from sediment_assets.demo.cases import CASES
@@ -177,3 +177,12 @@ def test_an_interrupted_backfill_stops_cleans_up_and_says_where(demo: Evidence, 
     assert not list((tmp_path / "exports").rglob(".sediment-rlvr-export.lock"))
     assert runs(tmp_path)[0] == ("SUCCESS", "2026-11-07")
     assert {status for status, day in runs(tmp_path) if day == "2026-11-08"} <= {"CANCELED", "FAILURE"}
+
+
+def test_a_reader_that_went_away_ends_no_backfill(monkeypatch: pytest.MonkeyPatch):
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as gone:
+        monkeypatch.setattr(sys, "stdout", gone)
+        for line in ("2026-11-02  5 Rollouts", "2026-11-03  6 Rollouts"):
+            say(line)
