@@ -1,5 +1,6 @@
 """Reading the verification commands file: never fatal (targets.md §9)."""
 
+import os
 from pathlib import Path
 
 from sediment_assets.adapters.verification_file import read_verification_commands
@@ -18,10 +19,15 @@ def test_unconfigured_and_missing_are_no_commands_and_no_warning(tmp_path: Path)
     assert read_verification_commands(tmp_path / "no.toml") == VerificationCommands()
 
 
-def test_what_cannot_be_read_is_one_warning(tmp_path: Path):
-    found = read_verification_commands(tmp_path)
-    assert (found.commands, found.usable) == ({}, False)
-    assert found.warnings == (f"{tmp_path}: cannot be read: Is a directory; no command is used",)
+def test_what_is_no_regular_file_is_not_read(tmp_path: Path):
+    os.mkfifo(tmp_path / "fifo")
+    for path in (tmp_path, tmp_path / "fifo", Path("/dev/zero")):
+        found = read_verification_commands(path)
+        assert (found.commands, found.usable) == ({}, False)
+        assert found.warnings == (f"{path}: expected a regular file, got something else; no command is used",)
+
+
+def test_what_cannot_be_read_is_one_warning():
     with as_nobody() as directory:
         path = directory / "commands.toml"
         path.touch(mode=0)
