@@ -1,0 +1,8 @@
+"""Every source of ``sediment capture``, by its word on the command line."""
+
+from collections.abc import Mapping
+
+from sediment_assets.capture.contract import Source
+
+SOURCES: Mapping[str, Source] = {}
+"""Filled by the modules of ``sources/``, one entry each, in the order in which help lists them."""

@@ -1,0 +1,1 @@
+"""One module per source; ``registry.py`` lists them."""
