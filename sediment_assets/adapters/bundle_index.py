@@ -5,6 +5,7 @@ worthless once its process has ended.
 """
 
 import sqlite3
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -28,10 +29,12 @@ CREATE TABLE grouped (position INTEGER PRIMARY KEY, kind TEXT, key TEXT, content
 CREATE INDEX grouped_by_key ON grouped (kind, key, position);
 CREATE TABLE calls (
     id TEXT PRIMARY KEY, session_id TEXT, user_id TEXT, model_call_id TEXT, observed_at INTEGER,
-    line INTEGER, size INTEGER, input TEXT, output TEXT
+    line INTEGER, size INTEGER, base INTEGER, shared INTEGER, input TEXT, output TEXT
 );
 CREATE INDEX calls_by_session ON calls (session_id, observed_at, id, size);
 """
+_LATEST_SIZE: Final = 2**26
+"""Most characters of latest inputs held; the Sessions not seen for longest are forgotten first."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 
@@ -44,6 +47,8 @@ class BundleIndex:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._latest: OrderedDict[str, tuple[int, str]] = OrderedDict()
+        self._latest_size = 0
         with reported(path, "create"):
             create_file(path).close()  # private before SQLite opens it
         # Never committed: without a journal a transaction costs nothing, and the file ends with its process anyway.
@@ -88,9 +93,10 @@ class BundleIndex:
             yield key, [str(content) for _, content in members]
 
     def add_call(self, call: StoredCall, line: int) -> bool:
-        """See ``RowIndex``."""
-        return self._write(
-            "INSERT OR IGNORE INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        """See ``RowIndex``. Of its input only what does not repeat the call before it, in order of lines, is kept."""
+        base, shared = self._shared_with_latest(call)
+        added = self._write(
+            "INSERT OR IGNORE INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             call.inference_call_id,
             call.session_id,
             call.user_id,
@@ -98,9 +104,28 @@ class BundleIndex:
             (call.observed_at - _EPOCH) // _MICROSECOND,
             line,
             len(call.input_text) + len(call.output_text),
-            call.input_text,
+            base,
+            shared,
+            call.input_text[shared:],
             call.output_text,
         )
+        if added:
+            self._keep_latest(call.session_id, line, call.input_text)
+        return added
+
+    def _shared_with_latest(self, call: StoredCall) -> tuple[int | None, int]:
+        """Return the line of the Session's latest call and how many characters its input shares, all or none."""
+        line, text = self._latest.get(call.session_id, (None, ""))
+        shared = len(text) - 1  # without the closing bracket
+        return (line, shared) if line is not None and call.input_text.startswith(text[:shared]) else (None, 0)
+
+    def _keep_latest(self, session_id: str, line: int, text: str) -> None:
+        _, forgotten = self._latest.pop(session_id, (0, ""))
+        self._latest[session_id] = (line, text)
+        self._latest_size += len(text) - len(forgotten)
+        while self._latest_size > _LATEST_SIZE:
+            _, (_, oldest) = self._latest.popitem(last=False)
+            self._latest_size -= len(oldest)
 
     def has_call(self, inference_call_id: str) -> bool:
         """See ``RowIndex``."""
@@ -109,14 +134,17 @@ class BundleIndex:
     def session_calls(self, session_id: str) -> Sequence[StoredCall]:
         """See ``RowIndex``."""
         rows = self._rows(
-            "SELECT id, session_id, user_id, model_call_id, observed_at, input, output FROM calls "
-            "WHERE session_id = ? ORDER BY observed_at, id",
+            "SELECT id, user_id, model_call_id, observed_at, line, base, shared, input, output FROM calls "
+            "WHERE session_id = ? ORDER BY line",
             session_id,
         )
-        return [
-            StoredCall(call_id, session, user_id, model_call_id, _EPOCH + observed * _MICROSECOND, given, made)
-            for call_id, session, user_id, model_call_id, observed, given, made in rows
-        ]
+        inputs: dict[int, str] = {}
+        calls = []
+        for call_id, user_id, model_call_id, observed, line, base, shared, rest, output in rows:
+            inputs[line] = rest if base is None else inputs[base][:shared] + rest
+            observed_at = _EPOCH + observed * _MICROSECOND
+            calls.append(StoredCall(call_id, session_id, user_id, model_call_id, observed_at, inputs[line], output))
+        return sorted(calls, key=lambda call: (call.observed_at, call.inference_call_id))
 
     def unreferenced_call(self) -> tuple[str, int] | None:
         """See ``RowIndex``."""

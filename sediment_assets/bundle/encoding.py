@@ -7,9 +7,18 @@ spacing and escaping is a record, a duplicate key is not.
 from enum import StrEnum
 from typing import Any, Final
 
+import orjson
+
 from sediment_assets.bundle.errors import BundleError
 from sediment_assets.facts.expected import shown
-from sediment_assets.facts.json_values import JsonError, JsonObject, decode_strict, encode_canonical
+from sediment_assets.facts.json_values import (
+    InexactError,
+    JsonError,
+    JsonObject,
+    decode_canonical,
+    decode_strict,
+    encode_canonical,
+)
 
 MANIFEST: Final = "manifest.json"
 """Name of the manifest's file."""
@@ -33,8 +42,9 @@ class Population(StrEnum):
         return f"{self.value}.jsonl"
 
 
-_OPENING: Final = b'{"record_json":"'
-_CLOSING: Final = b'"}\n'
+OPENING: Final = b'{"record_json":"'
+CLOSING: Final = b'"}\n'
+"""What stands around the escaped text of a record."""
 
 
 def encode_line(record: Any) -> bytes:
@@ -44,7 +54,7 @@ def encode_line(record: Any) -> bytes:
     """
     # The canonical text is ASCII without control characters, so the envelope has only these two to escape.
     body = encode_canonical(record).replace("\\", "\\\\").replace('"', '\\"')
-    return _OPENING + body.encode("ascii") + _CLOSING
+    return OPENING + body.encode("ascii") + CLOSING
 
 
 def decode_line(line: bytes) -> JsonObject:
@@ -52,6 +62,9 @@ def decode_line(line: bytes) -> JsonObject:
 
     :raises BundleError: when it is no envelope around one JSON object; its place is the caller's to add.
     """
+    record = _decoded_canonical(line)
+    if record is not None:
+        return record
     if not line.strip():
         raise BundleError("expected a record, got a blank line")
     envelope = _decoded(line)
@@ -64,6 +77,17 @@ def decode_line(line: bytes) -> JsonObject:
     if not isinstance(record, dict):
         raise BundleError(f"expected an object inside the string, got {shown(record)}", path="record_json")
     return record
+
+
+def _decoded_canonical(line: bytes) -> JsonObject | None:
+    """Read a line as ``encode_line`` writes it, which is several times faster; None for any other."""
+    if not line.startswith(OPENING) or not line.endswith(CLOSING):
+        return None
+    try:
+        record = decode_canonical(orjson.loads(line[len(OPENING) - 1 : 1 - len(CLOSING)]))
+    except (orjson.JSONDecodeError, InexactError):
+        return None
+    return record if isinstance(record, dict) else None
 
 
 def _decoded(text: str | bytes) -> Any:

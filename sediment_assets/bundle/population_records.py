@@ -79,19 +79,28 @@ _CALL: Final = frozenset(InferenceCall.model_fields)
 def parse_call(value: JsonObject) -> CarriedCall:
     """Read one complete InferenceCall (rule 11)."""
     require_keys(value, _CALL)
-    messages = {key: parse_field(value, key, parse_messages) for key in ("input_messages", "output_messages")}
-    texts = {key: parse_field(messages, key, _stored_text) for key in messages}
-    fact = parse_record(InferenceCall, {**value, "input_messages": [], "output_messages": []})
+    messages = parse_field(value, "input_messages", parse_messages)
+    parse_field(value, "output_messages", parse_messages)  # before anything is spelled: the first wrong value counts
+    rest = {key: item for key, item in value.items() if key != "input_messages"}
+    return carried_call(rest, parse_field({"input_messages": messages}, "input_messages", _stored_text))
+
+
+def carried_call(rest: JsonObject, input_text: str) -> CarriedCall:
+    """Read a call from its fields besides the input messages, and these as the Fact store spells them."""
+    require_keys(rest, _CALL - {"input_messages"})
+    output = parse_field(rest, "output_messages", parse_messages)
+    output_text = parse_field({"output_messages": output}, "output_messages", _stored_text)
+    fact = parse_record(InferenceCall, {**rest, "input_messages": [], "output_messages": []})
     call = StoredCall(
         inference_call_id=fact.inference_call_id,
         session_id=fact.session_id,
         user_id=fact.user_id,
         model_call_id=fact.model_call_id,
         observed_at=fact.observed_at,
-        input_text=texts["input_messages"],
-        output_text=texts["output_messages"],
+        input_text=input_text,
+        output_text=output_text,
     )
-    aliases = call_aliases(messages["output_messages"], fact.model_call_id)
+    aliases = call_aliases(output, fact.model_call_id)
     return CarriedCall(fact.org_id, call, tuple(sorted(aliases)))
 
 

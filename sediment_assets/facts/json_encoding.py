@@ -39,6 +39,11 @@ def _ascii(value: Any, *, sort_keys: bool, max_depth: int) -> str:
     return text.replace("\x7f", "\\u007f")
 
 
+def respelled(value: Any) -> str:
+    """Spell a value that orjson read, canonically but for some floats: to compare with the text it was read from."""
+    return _escaped(orjson.dumps(value, None, orjson.OPT_SORT_KEYS))
+
+
 def _escaped(data: bytes) -> str:
     """Escape what JSON may hold as it is: U+007F, and everything beyond ASCII, astral characters as two."""
     text = data.decode()

@@ -15,7 +15,7 @@ from typing import Any, Final
 import orjson
 
 from sediment_assets.facts.expected import shown
-from sediment_assets.facts.json_encoding import encode_canonical, encode_row, encode_stored, is_spelled_alike
+from sediment_assets.facts.json_encoding import encode_canonical, encode_row, encode_stored, is_spelled_alike, respelled
 from sediment_assets.facts.json_fields import AnyJson, Json
 from sediment_assets.facts.json_limits import (
     MAX_DEPTH,
@@ -42,6 +42,7 @@ __all__ = [
     "JsonValue",
     "canonical_order",
     "decode",
+    "decode_canonical",
     "decode_captured",
     "decode_strict",
     "encode_canonical",
@@ -50,6 +51,7 @@ __all__ = [
     "equal",
     "exact_order",
     "is_spelled_alike",
+    "respelled",
     "walk",
 ]
 
@@ -143,6 +145,21 @@ def decode_captured(text: str | bytes) -> Any:
         return exact_order(orjson.loads(text))
     except (orjson.JSONDecodeError, InexactError):
         return canonical_order(decode(text))
+
+
+def decode_canonical(text: str) -> Any:
+    """Decode a text that is its own canonical spelling (bundle.md §2.2).
+
+    Equal spelling proves that no key is there twice and that every number was read exactly.
+    Raises InexactError for any other text, though it may be JSON.
+    """
+    try:
+        value = orjson.loads(text)
+        if respelled(value) == text:
+            return value
+    except (orjson.JSONDecodeError, orjson.JSONEncodeError):
+        pass
+    raise InexactError
 
 
 def canonical_order(value: Any) -> Any:

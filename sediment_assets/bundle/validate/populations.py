@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
+from sediment_assets.bundle.call_lines import CallLines
 from sediment_assets.bundle.encoding import Population
 from sediment_assets.bundle.errors import BundleError
 from sediment_assets.bundle.manifest import Manifest
 from sediment_assets.bundle.population_records import (
     CarriedCall,
-    parse_call,
     parse_evidence,
     parse_identity_row,
     parse_rename,
@@ -86,9 +86,10 @@ class PopulationRules:
     def calls(self, lines: Lines) -> None:
         """Check the carried calls and keep them for re-projection (rules 11 and 12)."""
         population = Population.INFERENCE_CALLS
-        for number, carried in parse_rows(population, lines(population), parse_call):
+        calls = CallLines()
+        for number, line in enumerate(lines(population), 1):
             try:
-                self._add_call(carried, number)
+                self._add_call(calls.parse(line), number)
             except BundleError as error:
                 raise error.at(population.file, number) from None
 
