@@ -203,6 +203,10 @@ def _summary(
         record=record,
         warnings=warnings,
         explained=tuple(projector.explained),
+        skip_examples={
+            Population.TASKS: projector.task_skips.examples(),
+            Population.ROLLOUTS: projector.rollout_skips.examples(),
+        },
     )
 
 

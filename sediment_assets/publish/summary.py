@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sediment_assets.publish.record import GenerationRecord
 from sediment_assets.targets.projection import ExplainedSkip
-from sediment_assets.targets.registry import Target
+from sediment_assets.targets.registry import Population, Target
 
 
 class WarningEvent(StrEnum):
@@ -65,3 +65,5 @@ class ExportSummary:
     warnings: tuple[ExportWarning, ...]
     explained: tuple[ExplainedSkip, ...]
     """Some skips with what git answered, for a person."""
+    skip_examples: Mapping[Population, Mapping[str, tuple[str, ...]]]
+    """Reason to the first few Sessions it was counted for, by population."""

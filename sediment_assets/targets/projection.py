@@ -131,13 +131,14 @@ class Projector:
 
     def _count_task(self, evidence: RolloutEvidence, result: SpelledRow | TaskSkipped) -> SpelledRow | None:
         """Count one task decision; a Rollout without commits does not bring its CI counters (targets.md §5.1)."""
+        session_id = evidence.rollout.session_id
         no_commit = isinstance(result, Skipped) and result.reason is TaskSkip.NO_ATTRIBUTED_COMMIT
         if not no_commit:
-            self.task_skips.add_ci(evidence.ci.skipped)
+            self.task_skips.add_ci(evidence.ci.skipped, session_id)
         if isinstance(result, Skipped):
-            self.task_skips.add(result.reason)
+            self.task_skips.add(result.reason, session_id)
             if result.detail is not None and len(self.explained) < MAX_EXPLAINED:
-                self.explained.append(ExplainedSkip(evidence.rollout.session_id, result.reason, result.detail))
+                self.explained.append(ExplainedSkip(session_id, result.reason, result.detail))
             return None
         self.task_rows += 1
         return result
@@ -146,11 +147,12 @@ class Projector:
         self, evidence: RolloutEvidence, result: SpelledRow | RolloutSkipped, *, first: bool
     ) -> SpelledRow | None:
         """Count one Segment; CI counters come once per Rollout, before its first Segment (targets.md §5.2)."""
+        session_id = evidence.rollout.session_id
         no_segments = isinstance(result, Skipped) and result.reason is RolloutSkip.NO_SEGMENTS
         if first and not no_segments:
-            self.rollout_skips.add_ci(evidence.ci.skipped)
+            self.rollout_skips.add_ci(evidence.ci.skipped, session_id)
         if isinstance(result, Skipped):
-            self.rollout_skips.add(result.reason)
+            self.rollout_skips.add(result.reason, session_id)
             return None
         self.rollout_rows += 1
         return result

@@ -7,7 +7,7 @@ counts of different reasons are never summed; ``SkipUnit`` says what a count cou
 from collections import Counter
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from sediment_assets.ci.runs import CISkip, CISkipReason
 from sediment_assets.reasons import Reason
@@ -80,6 +80,9 @@ SkipReason = CISkipReason | TaskSkip | RolloutSkip | RowSkip
 
 R = TypeVar("R", bound=TaskSkip | RolloutSkip | RowSkip)
 
+MAX_EXAMPLES: Final = 5
+"""So many Sessions are kept for each reason, as examples; all of them are counted."""
+
 
 @dataclass(frozen=True, slots=True)
 class Skipped(Generic[R]):
@@ -123,16 +126,17 @@ class SkipTally(Generic[R]):
 
     population: Population
     _counts: dict[SkipReason, int] = field(default_factory=dict, init=False)
+    _examples: dict[SkipReason, list[str]] = field(default_factory=dict, init=False)
 
-    def add(self, reason: R) -> None:
-        """Count one skipped Rollout or row."""
-        self._count(reason, 1)
+    def add(self, reason: R, session_id: str) -> None:
+        """Count one skipped Rollout or row of a Session."""
+        self._count(reason, 1, session_id)
 
-    def add_ci(self, counters: Counter[CISkipReason]) -> None:
+    def add_ci(self, counters: Counter[CISkipReason], session_id: str) -> None:
         """Add the CI counters of one Rollout."""
         for reason, count in counters.items():
             if count:
-                self._count(reason, count)
+                self._count(reason, count, session_id)
 
     def as_dict(self) -> dict[str, int]:
         """Return reason to count, in the order in which the reasons first occurred (targets.md §13)."""
@@ -145,5 +149,12 @@ class SkipTally(Generic[R]):
             units.setdefault(unit_of(reason, self.population), {})[reason.value] = count
         return units
 
-    def _count(self, reason: SkipReason, count: int) -> None:
+    def examples(self) -> dict[str, tuple[str, ...]]:
+        """Return reason to the first few Sessions that it was counted for, in the order of ``as_dict``."""
+        return {reason.value: tuple(self._examples[reason]) for reason in self._counts}
+
+    def _count(self, reason: SkipReason, count: int, session_id: str) -> None:
         self._counts[reason] = self._counts.get(reason, 0) + count
+        known = self._examples.setdefault(reason, [])
+        if len(known) < MAX_EXAMPLES and session_id not in known:
+            known.append(session_id)

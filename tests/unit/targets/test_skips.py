@@ -7,7 +7,7 @@ import pytest
 from sediment_assets.ci.runs import CISkip
 from sediment_assets.repositories.reasons import RepositoryReason
 from sediment_assets.targets.registry import Population, Target
-from sediment_assets.targets.skips import RowSkip, SkipTally, SkipUnit, TaskSkip, unit_of, vocabulary
+from sediment_assets.targets.skips import MAX_EXAMPLES, RowSkip, SkipTally, SkipUnit, TaskSkip, unit_of, vocabulary
 
 S, W, R = (
     (Target.SEDIMENT, Population.TASKS),
@@ -53,10 +53,10 @@ def test_every_reason_has_the_contracts_unit(column):
 
 def test_a_tally_keeps_the_order_of_first_occurrence_and_holds_no_zeros():
     tally = SkipTally(Population.TASKS)
-    tally.add(TaskSkip.MIRROR_ABSENT)
-    tally.add_ci(Counter({CISkip.AMBIGUOUS_WORKFLOW_VERDICTS: 2, CISkip.CONFLICTING_RUN_IDENTITY: 0}))
-    tally.add(RowSkip.NON_FINITE_NUMBER)
-    tally.add(TaskSkip.MIRROR_ABSENT)
+    tally.add(TaskSkip.MIRROR_ABSENT, "s1")
+    tally.add_ci(Counter({CISkip.AMBIGUOUS_WORKFLOW_VERDICTS: 2, CISkip.CONFLICTING_RUN_IDENTITY: 0}), "s2")
+    tally.add(RowSkip.NON_FINITE_NUMBER, "s2")
+    tally.add(TaskSkip.MIRROR_ABSENT, "s3")
     assert list(tally.as_dict().items()) == [
         ("mirror_absent", 2),
         ("ambiguous_workflow_verdicts", 2),
@@ -64,10 +64,23 @@ def test_a_tally_keeps_the_order_of_first_occurrence_and_holds_no_zeros():
     ]
 
 
+def test_the_first_few_sessions_of_each_reason_are_named_once():
+    tally = SkipTally(Population.ROLLOUTS)
+    for number in range(MAX_EXAMPLES + 3):
+        for _ in range(2):  # two Segments of one Session
+            tally.add(RowSkip.NON_FINITE_NUMBER, f"s{number}")
+    tally.add(RowSkip.UNREPRESENTABLE_UNICODE, "s1")
+    assert tally.examples() == {
+        "non_finite_number": tuple(f"s{number}" for number in range(MAX_EXAMPLES)),
+        "unrepresentable_unicode": ("s1",),
+    }
+    assert tally.as_dict()["non_finite_number"] == 2 * (MAX_EXAMPLES + 3)
+
+
 def test_counts_are_shown_apart_by_unit():
     tally = SkipTally(Population.ROLLOUTS)
-    tally.add_ci(Counter({RepositoryReason.IDENTITY_ABSENT: 3}))
-    tally.add(RowSkip.NON_FINITE_NUMBER)
+    tally.add_ci(Counter({RepositoryReason.IDENTITY_ABSENT: 3}), "s1")
+    tally.add(RowSkip.NON_FINITE_NUMBER, "s1")
     assert tally.by_unit() == {
         SkipUnit.CI_OUTCOME: {"repository_identity_absent": 3},
         SkipUnit.SEGMENT: {"non_finite_number": 1},
