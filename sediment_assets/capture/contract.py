@@ -35,6 +35,8 @@ class Remainder(StrEnum):
     """Messages are missing or were removed before the record was written."""
     NO_COMMIT = "no_commit"
     """A CI run or push that does not name its commit in full."""
+    NO_REPOSITORY = "no_repository"
+    """A CI run or push that does not name its repository as owner/name."""
     INVALID_VALUE = "invalid_value"
     """A value that a Fact cannot hold: ``detail`` names the field."""
 
@@ -96,7 +98,10 @@ class CaptureOptions:
 
 
 class Source(Protocol):
-    """One tool's files. ``name`` is the word on the command line, ``help`` its line there."""
+    """One tool's files. ``name`` is the word on the command line, ``help`` its line there.
+
+    A source whose Facts alone lead nowhere may also have a ``note``: ``closing_note`` finds it for the summary.
+    """
 
     name: str
     help: str
@@ -107,3 +112,8 @@ class Source(Protocol):
         Every record is accounted for: it gives at least one Fact or one Untranslated.
         """
         ...
+
+
+def closing_note(source: Source) -> str:
+    """Return what a summary of this source says at its end, whatever was found; ``""`` when there is nothing to say."""
+    return str(getattr(source, "note", ""))
