@@ -114,6 +114,24 @@ class Settings:
         parse_location(database_url)
         return OrganizationSettings(org_id, database_url)
 
+    def org_id(self, said: str | None = None) -> str:
+        """Return the organization: ``said`` by the operator, or the setting's.
+
+        Raises:
+            SettingsError: neither says one, or it is no organization id.
+        """
+        problems: list[str] = []
+        if said is None:
+            org_id = self._org_id(problems)
+        else:
+            try:
+                return normal_org_id(said)
+            except ValueError as error:
+                problems.append(f"--org-id: {error}")
+        if problems:
+            raise SettingsError(problems[0])
+        return org_id
+
     def database_url(self) -> str:
         """Return where the Fact store is; its form is checked when it is opened.
 

@@ -97,10 +97,10 @@ def describe_import(summary: ImportSummary) -> list[str]:
     """Spell an import's summary: one aligned line per table."""
     rows = [("table", "read", "stored", "present", "redacted")]
     rows += [
-        (table.table, str(table.read), str(table.stored), str(table.present), _reasons(table.redactions.items()))
+        (table.table, str(table.read), str(table.stored), str(table.present), reasons(table.redactions.items()))
         for table in summary.tables
     ]
-    return [f"imported into {summary.store}", *_aligned(rows, numbers=(1, 2, 3))]
+    return [f"imported into {summary.store}", *aligned(rows, numbers=(1, 2, 3))]
 
 
 def describe_store(count: StoreCount) -> list[str]:
@@ -124,17 +124,19 @@ def _organization_lines(organization: OrganizationCount) -> list[str]:
             span = [format_z(instant) if instant else "-" for instant in (table.first, table.last)]
             rows.append((table.table, str(table.facts), str(table.quarantined), span[0], span[1]))
     return [
-        *_aligned(rows, numbers=(1, 2)),
+        *aligned(rows, numbers=(1, 2)),
         f"sessions: {organization.sessions}",
         f"quarantine records: {organization.quarantine_records}  revision: {organization.quarantine_revision}",
     ]
 
 
-def _reasons(counts: Iterable[tuple[str, int]]) -> str:
+def reasons(counts: Iterable[tuple[str, int]]) -> str:
+    """Spell counts by reason in one cell of a table."""
     return ", ".join(f"{reason} {count}" for reason, count in sorted(counts)) or "-"
 
 
-def _aligned(rows: Sequence[Sequence[str]], numbers: Sequence[int]) -> list[str]:
+def aligned(rows: Sequence[Sequence[str]], numbers: Sequence[int]) -> list[str]:
+    """Align the cells of rows in columns; ``numbers`` are the columns that end on the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(

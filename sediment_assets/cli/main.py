@@ -16,12 +16,12 @@ from contextlib import contextmanager
 from typing import TextIO
 
 from sediment_assets import __version__
-from sediment_assets.cli import demo, derive, export, facts, graph
+from sediment_assets.cli import capture, demo, derive, export, facts, graph
 from sediment_assets.cli.output import fail, printable
 from sediment_assets.cli.parser import CommandParser
 from sediment_assets.errors import SedimentError
 
-COMMANDS = (facts, derive, export, graph, demo)
+COMMANDS = (facts, capture, derive, export, graph, demo)
 """Modules with ``add_parser``, in the order in which help lists them."""
 
 _LONGEST_SHOWN = 300
@@ -34,6 +34,7 @@ EPILOG = """
 examples:
   export SEDIMENT_ORG_ID=acme SEDIMENT_MIRROR_PATH=mirrors
   export SEDIMENT_DATABASE_URL=sqlite:///facts.db
+  sediment capture litellm logs/    a team's own files, translated into Facts
   sediment facts import facts/      canonical Fact JSONL into the store
   sediment facts                    what the store holds
   sediment export rlvr --target swe-bench --out rows/swe-bench

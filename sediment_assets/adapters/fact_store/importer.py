@@ -4,14 +4,13 @@ One import is one transaction. Lines are checked to the end even after a bad one
 storing stops at the first, since nothing of it would stay.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, Table
+from sqlalchemy import Connection, Engine
 
 from sediment_assets.adapters.fact_store.engine import (
     create_store,
@@ -19,21 +18,17 @@ from sediment_assets.adapters.fact_store.engine import (
     lock_for_import,
     write_transaction,
 )
+from sediment_assets.adapters.fact_store.fact_batches import FactBatches, TableSummary
 from sediment_assets.adapters.fact_store.import_calls import CallLines
 from sediment_assets.adapters.fact_store.import_files import ImportFile, find_files
 from sediment_assets.adapters.fact_store.import_lines import LineError, parse_line, prepare_line
-from sediment_assets.adapters.fact_store.import_rows import PlacedLine, store_rows
+from sediment_assets.adapters.fact_store.import_rows import PlacedLine
 from sediment_assets.adapters.fact_store.location import FactStoreError, label_of
 from sediment_assets.adapters.fact_store.quarantine_log import QuarantineConflictError, append_record
-from sediment_assets.adapters.fact_store.schema import FACT_TABLES, inference_calls, primary_key
+from sediment_assets.adapters.fact_store.schema import FACT_TABLES
 from sediment_assets.facts.quarantine import QuarantineRecord
-from sediment_assets.facts.redaction import RedactionReason
 from sediment_assets.facts.vocabulary import FactTable
 
-BATCH_ROWS = 500
-"""Most lines stored at once."""
-BATCH_BYTES = 4 * 2**20
-"""Lines are stored as soon as they are this large together, so memory is bounded by this and the longest line."""
 SHOWN_PROBLEMS = 50
 """Bad lines an error lists before it only counts."""
 
@@ -47,17 +42,6 @@ class FactImportError(FactStoreError):
         more = count - len(self.problems)
         lines = [f"{count} bad {'line' if count == 1 else 'lines'}, nothing was imported", *self.problems]
         super().__init__("\n".join(lines + ([f"… and {more} more"] if more else [])))
-
-
-@dataclass(slots=True)
-class TableSummary:
-    """What an import did with the lines of one table. Redactions are those in newly stored Facts."""
-
-    table: str
-    read: int = 0
-    stored: int = 0
-    present: int = 0
-    redactions: Counter[RedactionReason] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +81,7 @@ def import_paths(
             run.import_file(file)
         if run.problem_count:
             raise FactImportError(run.problems, run.problem_count)
-    return ImportSummary(label_of(engine.url), tuple(run.summaries.values()))
+    return ImportSummary(label_of(engine.url), tuple(run.batches.summaries.values()))
 
 
 class _Import:
@@ -107,54 +91,43 @@ class _Import:
         self, connection: Connection, bytes_total: int, progress: Callable[[ImportProgress], None] | None
     ) -> None:
         self._connection = connection
+        self.batches = FactBatches(connection)
         self._bytes_total = bytes_total
         self._bytes_read = 0
         self._progress = progress
         self._storing = True
         self._calls = CallLines()
-        self.summaries: dict[str, TableSummary] = {}
         self.problems: list[str] = []
         self.problem_count = 0
 
     def import_file(self, file: ImportFile) -> None:
         """Read one file to its end."""
-        summary = self.summaries.setdefault(file.table, TableSummary(file.table))
+        summary = self.batches.summary(file.table)
         if file.table in FACT_TABLES:
-            self._import_facts(file, FACT_TABLES[FactTable(file.table)], summary)
+            self._import_facts(file, FactTable(file.table), summary)
         else:
             self._import_quarantine(file, summary)
         self._report_progress(file)
 
-    def _import_facts(self, file: ImportFile, table: Table, summary: TableSummary) -> None:
-        prepare = self._calls.prepare if table is inference_calls else partial(prepare_line, file.table)
-        batch: dict[str, PlacedLine] = {}
-        size = 0
-        key = primary_key(table).name
+    def _import_facts(self, file: ImportFile, table: FactTable, summary: TableSummary) -> None:
+        prepare = self._calls.prepare if table is FactTable.INFERENCE_CALLS else partial(prepare_line, file.table)
         for place, line in self._lines(file, summary):
             try:
                 prepared = prepare(line)
             except LineError as error:
                 self._refuse(f"{place}: {error}")
                 continue
-            fact_id = prepared.row[key]
-            if len(batch) >= BATCH_ROWS or size >= BATCH_BYTES or fact_id in batch:
-                self._store(table, batch, summary)
+            if self._storing and self.batches.add(table, PlacedLine(place, prepared), len(line)):
+                self._note_conflicts()
                 self._report_progress(file)
-                batch, size = {}, 0
-            batch[fact_id] = PlacedLine(place, prepared)
-            size += len(line)
-        self._store(table, batch, summary)
+        if self._storing:
+            self.batches.flush()
+            self._note_conflicts()
 
-    def _store(self, table: Table, batch: dict[str, PlacedLine], summary: TableSummary) -> None:
-        if not self._storing:
-            return
-        result = store_rows(self._connection, table, list(batch.values()))
-        summary.stored += len(result.new)
-        summary.present += result.present
-        for item in result.new:
-            summary.redactions.update(item.line.redactions)
-        for problem in result.conflicts:
+    def _note_conflicts(self) -> None:
+        for problem in self.batches.conflicts:
             self._note(problem)
+        self.batches.conflicts.clear()
 
     def _import_quarantine(self, file: ImportFile, summary: TableSummary) -> None:
         for place, line in self._lines(file, summary):

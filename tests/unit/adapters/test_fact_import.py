@@ -8,8 +8,8 @@ import pytest
 
 from sediment_assets.adapters.fact_store import engine as engine_module
 from sediment_assets.adapters.fact_store.engine import reading_engine, writing_engine
+from sediment_assets.adapters.fact_store.fact_batches import BATCH_ROWS
 from sediment_assets.adapters.fact_store.importer import (
-    BATCH_ROWS,
     FactImportError,
     ImportProgress,
     ImportSummary,

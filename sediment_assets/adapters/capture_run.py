@@ -1,0 +1,152 @@
+"""A capture run's end: translated Facts into the store in one transaction, into files, or nowhere (design.md §4).
+
+Whatever raises on the way, a broken file or a conflict, leaves store and destination as they were.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import Engine
+
+from sediment_assets.adapters.capture_emit import staged_tables
+from sediment_assets.adapters.fact_store.engine import (
+    create_store,
+    filling_new_store,
+    lock_for_import,
+    write_transaction,
+)
+from sediment_assets.adapters.fact_store.fact_batches import FactBatches, TableSummary
+from sediment_assets.adapters.fact_store.import_lines import LineError, PreparedLine
+from sediment_assets.adapters.fact_store.import_rows import PlacedLine
+from sediment_assets.adapters.fact_store.location import label_of
+from sediment_assets.adapters.fact_store.prepared_facts import PreparedFacts
+from sediment_assets.capture.contract import Remainder, Translated, Untranslated
+from sediment_assets.capture.tally import Tally
+from sediment_assets.errors import SedimentError
+from sediment_assets.facts.model import Fact
+
+Outcomes = Iterable[Translated | Untranslated]
+"""What a source yields."""
+SHOWN_CONFLICTS: Final = 50
+"""Conflicts an error lists before it only counts."""
+_FIXED_BYTES: Final = 500
+"""About the size of a row without its JSON."""
+
+
+class CaptureConflictError(SedimentError):
+    """Facts that contradict stored ones; nothing was stored."""
+
+    def __init__(self, conflicts: list[str], count: int) -> None:
+        more = [f"… and {count - len(conflicts)} more"] if count > len(conflicts) else []
+        what = "Fact contradicts a stored one" if count == 1 else "Facts contradict stored ones"
+        super().__init__("\n".join([f"{count} {what}, nothing was stored", *conflicts, *more]))
+
+
+class StrictCaptureError(SedimentError):
+    """Records that should have given Facts and did not, in a run that was told to accept none; nothing was stored."""
+
+    def __init__(self, tally: Tally) -> None:
+        count = tally.unexpected_count
+        what = f"{count} {'record or part' if count == 1 else 'records or parts'} could not be translated"
+        super().__init__("\n".join([f"{what}, nothing was stored (--strict)", *tally.unexpected_lines()]))
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureSummary:
+    """What a run did: where the Facts are now (None for a dry run), and counts by table."""
+
+    destination: str | None
+    tables: tuple[TableSummary, ...]
+
+
+def store_capture(engine: Engine, outcomes: Outcomes, tally: Tally, *, strict: bool = False) -> CaptureSummary:
+    """Store translated Facts, all or none; what is stored already changes nothing. Counts the others in ``tally``.
+
+    ``engine`` is a ``writing_engine``; a missing store is made.
+
+    :raises FactStoreError: the store cannot be written.
+    :raises CaptureConflictError: Facts contradict stored ones.
+    :raises StrictCaptureError: ``strict``, and something unexpected gave no Fact.
+    """
+    is_new = create_store(engine)
+    with filling_new_store(engine) if is_new else nullcontext(), write_transaction(engine) as connection:
+        lock_for_import(connection)
+        batches = FactBatches(connection)
+        conflicts: list[str] = []
+        count = 0
+        for fact, item in _prepared(outcomes, tally):
+            batches.summary(fact.TABLE).read += 1
+            batches.add(fact.TABLE, item, _size(item.line))
+            count += len(batches.conflicts)
+            conflicts += batches.conflicts[: SHOWN_CONFLICTS - len(conflicts)]
+            batches.conflicts.clear()
+        batches.flush()
+        count += len(batches.conflicts)
+        conflicts += batches.conflicts[: SHOWN_CONFLICTS - len(conflicts)]
+        if conflicts:
+            raise CaptureConflictError(conflicts, count)
+        _refuse_if_strict(tally, strict)
+    return CaptureSummary(label_of(engine.url), tuple(batches.summaries.values()))
+
+
+def emit_capture(out: Path, outcomes: Outcomes, tally: Tally, *, strict: bool = False) -> CaptureSummary:
+    """Write translated Facts, redacted, as canonical JSONL into a new directory: ``<table>.jsonl``, all or nothing.
+
+    :raises EmitError: the directory exists, or its parent does not.
+    :raises PublishError: the operating system refused.
+    :raises StrictCaptureError: ``strict``, and something unexpected gave no Fact.
+    """
+    summaries: dict[str, TableSummary] = {}
+    with staged_tables(out) as tables:
+        for fact, item in _prepared(outcomes, tally):
+            tables.write(fact, item.line)
+            _count(summaries, fact, item.line, is_stored=True)
+        _refuse_if_strict(tally, strict)
+        tables.publish()
+    return CaptureSummary(str(out), tuple(summaries.values()))
+
+
+def check_capture(outcomes: Outcomes, tally: Tally, *, strict: bool = False) -> CaptureSummary:
+    """Do everything but keep the Facts.
+
+    :raises StrictCaptureError: ``strict``, and something unexpected gave no Fact.
+    """
+    summaries: dict[str, TableSummary] = {}
+    for fact, item in _prepared(outcomes, tally):
+        _count(summaries, fact, item.line, is_stored=False)
+    _refuse_if_strict(tally, strict)
+    return CaptureSummary(None, tuple(summaries.values()))
+
+
+def _prepared(outcomes: Outcomes, tally: Tally) -> Iterator[tuple[Fact, PlacedLine]]:
+    """Yield each Fact with its redacted row; what is no Fact, or beyond what can be stored, is counted."""
+    facts = PreparedFacts()
+    for outcome in outcomes:
+        if isinstance(outcome, Untranslated):
+            tally.add(outcome)
+            continue
+        try:
+            line = facts.prepare(outcome.fact)
+        except LineError as error:
+            tally.add(Untranslated(outcome.place, Remainder.INVALID_VALUE, str(error)))
+        else:
+            yield outcome.fact, PlacedLine(outcome.place, line)
+
+
+def _count(summaries: dict[str, TableSummary], fact: Fact, line: PreparedLine, *, is_stored: bool) -> None:
+    summary = summaries.setdefault(fact.TABLE, TableSummary(fact.TABLE))
+    summary.read += 1
+    summary.stored += is_stored
+    summary.redactions.update(line.redactions)
+
+
+def _size(line: PreparedLine) -> int:
+    return _FIXED_BYTES + sum(len(value) for value in line.row.values() if type(value) is str)
+
+
+def _refuse_if_strict(tally: Tally, strict: bool) -> None:
+    if strict and tally.unexpected_count:
+        raise StrictCaptureError(tally)
