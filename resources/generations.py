@@ -4,7 +4,8 @@ The event log says which generations exist for an asset and a partition; a direc
 The newest complete one is what readers get. Paths follow ``<root>/<kind>/<partition>/<run id>.<attempt>``.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
@@ -18,6 +19,9 @@ from sediment_assets.publish.durable import reported
 
 GENERATION = "generation"
 """Metadata key under which a materialization names its generation."""
+
+DATA_VERSION = "dagster/data_version"
+"""Tag of a materialization or observation: its data version."""
 
 _PAGE = 20
 
@@ -59,6 +63,15 @@ def is_complete(generation: Path) -> bool:
     return (generation / RECORD).is_file() or (generation / MANIFEST).is_file()
 
 
+@dataclass(frozen=True, slots=True)
+class Materialized:
+    """A complete generation as the event log knows it."""
+
+    path: Path
+    data_version: str | None
+    tags: Mapping[str, str]
+
+
 def newest_generation(
     instance: dg.DagsterInstance,
     key: dg.AssetKey,
@@ -70,6 +83,20 @@ def newest_generation(
 
     :raises NoGenerationError: when the event log names none that is complete.
     """
+    return newest_materialized(instance, key, partition, complete=complete).path
+
+
+def newest_materialized(
+    instance: dg.DagsterInstance,
+    key: dg.AssetKey,
+    partition: str,
+    *,
+    complete: Callable[[Path], bool] = is_complete,
+) -> Materialized:
+    """Return the newest complete generation of an asset's partition, with what its materialization says of it.
+
+    :raises NoGenerationError: when the event log names none that is complete.
+    """
     cursor: str | None = None
     while True:
         page = instance.fetch_materializations(
@@ -78,7 +105,8 @@ def newest_generation(
         for record in page.records:
             path = _generation_of(record.asset_materialization)
             if path is not None and complete(path):
-                return path
+                tags = (record.asset_materialization and record.asset_materialization.tags) or {}
+                return Materialized(path, tags.get(DATA_VERSION), tags)
         if not page.has_more:
             raise NoGenerationError(
                 f"{key.to_user_string()} {partition}: no complete generation; materialize this partition first",

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from resources.bundles import BundleReader
 from resources.evidence_store import EvidenceStore
-from resources.generations import GENERATION, GenerationStore
+from resources.generations import GENERATION, GenerationStore, newest_materialized
 from sediment_assets import __version__
 from sediment_assets.adapters.bundle_dir import ReadyBundle, stage_bundle
 from sediment_assets.adapters.evidence import OpenEvidence
@@ -44,7 +44,7 @@ from sediment_assets.defs.metadata import (
 from sediment_assets.defs.partitions import after_last, before_first, window_of
 from sediment_assets.derive.policy import DerivationPolicy, policy_from_plain
 from sediment_assets.derive.tally import DecisionSkip
-from sediment_assets.publish.record import spelled_instant
+from sediment_assets.publish.record import digest_of, spelled_instant
 from sediment_assets.rollouts.models import Rollout
 from sediment_assets.rollouts.vocabulary import FRAGMENTED, SKIPPED
 
@@ -215,6 +215,7 @@ def ci_resolutions_asset(partitions: dg.TimeWindowPartitionsDefinition) -> dg.As
         context: dg.AssetExecutionContext, bundles: BundleReader, generations: GenerationStore, rollouts: Path
     ) -> Iterator[dg.MaterializeResult[Any]]:
         out = generations.new_path(RESOLUTIONS_KIND, context)
+        frozen = newest_materialized(context.instance, ROLLOUTS, context.partition_key)
         bundle = bundles.read(rollouts)
         with stage_resolutions(
             bundle, out, asset_key=CI_RESOLUTIONS.to_user_string(), partition=context.partition_key
@@ -222,7 +223,8 @@ def ci_resolutions_asset(partitions: dg.TimeWindowPartitionsDefinition) -> dg.As
             yield dg.MaterializeResult(
                 asset_key=CI_RESOLUTIONS,
                 value=staged,
-                data_version=dg.DataVersion(staged.record.data_version),
+                # Targets read the Rollouts through these: what is new of a Rollout must be new of its resolutions.
+                data_version=dg.DataVersion(digest_of([frozen.data_version, staged.record.data_version])),
                 metadata=_resolutions_metadata(out, staged.resolutions, bundle.bundle_digest),
             )
 

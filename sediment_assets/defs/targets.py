@@ -2,7 +2,13 @@
 
 Everything is projected and staged first; then the IO manager publishes output by output, ``environment.yaml`` last;
 then the completion record says that the generation may be read. An output without rows is a materialization with
-0 rows, never a skipped one. What the UI says about them is ``target_texts.py``.
+0 rows, never a skipped one. What the UI says about them is ``target_metadata.py``.
+
+The graph is a chain, Rollouts to CI resolutions to targets, although a target reads the Rollouts, too: its step looks
+up the bundle that the resolutions belong to. With a second edge past ``ci_resolutions``, the web server refuses some
+ranges of days ("Targeted subset must match between every key in a non-subsettable multi-asset"): it walks the graph in
+the order of a set, merges the days of what it reaches twice, and compares merged with unmerged ones field by field
+(``TimeWindowPartitionsSubset`` has an ``__eq__``, but a tuple's ``__ne__``).
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,7 +21,7 @@ import dagster as dg
 from resources.bundles import BundleReader
 from resources.evidence_store import EvidenceStore, ExportOptions
 from resources.generation_io_managers import StagedFiles
-from resources.generations import GenerationStore
+from resources.generations import GenerationStore, newest_generation
 from sediment_assets import __version__
 from sediment_assets.adapters.resolutions import read_resolutions
 from sediment_assets.ci.resolution import CIResolution
@@ -73,10 +79,7 @@ def target_asset(target: Target, partitions: dg.TimeWindowPartitionsDefinition) 
     @dg.multi_asset(
         name=f"publish_{segment(target)}",
         specs=[_spec(target, output, partitions) for output in outputs_of(target)],
-        ins={
-            "rollouts": dg.AssetIn(key=ROLLOUTS, input_manager_key=GENERATION_IO),
-            "ci_resolutions": dg.AssetIn(key=CI_RESOLUTIONS, input_manager_key=GENERATION_IO),
-        },
+        ins={"ci_resolutions": dg.AssetIn(key=CI_RESOLUTIONS, input_manager_key=GENERATION_IO)},
         check_specs=[
             counts_check_spec(output_key(target, spec.population.value), target, spec.population, partitions)
             for spec in TARGETS[target].populations
@@ -89,12 +92,11 @@ def target_asset(target: Target, partitions: dg.TimeWindowPartitionsDefinition) 
         evidence: EvidenceStore,
         options: ExportOptions,
         generations: GenerationStore,
-        rollouts: Path,
         ci_resolutions: Path,
     ) -> Iterator[dg.MaterializeResult[StagedFiles]]:
         out = generations.new_path(target.value, context)
         settings = options.settings()
-        bundle = bundles.read(rollouts)
+        bundle = bundles.read(newest_generation(context.instance, ROLLOUTS, context.partition_key))
         resolutions = read_resolutions(ci_resolutions, bundle.bundle_digest)
         with evidence.mirrors() as mirrors, claimed_directory(out, target) as generation:
             staged = stage_export(
@@ -122,7 +124,7 @@ def _frozen(resolutions: Mapping[CommitKey, CIResolution], rollout: Rollout, res
 def _spec(target: Target, output: str, partitions: dg.TimeWindowPartitionsDefinition) -> dg.AssetSpec:
     return dg.AssetSpec(
         output_key(target, output),
-        deps=[ROLLOUTS, CI_RESOLUTIONS],
+        deps=[CI_RESOLUTIONS],
         group_name=target_group(target),
         partitions_def=partitions,
         description=DESCRIPTIONS[target, output],
