@@ -3,6 +3,12 @@
 from collections.abc import Mapping
 
 from sediment_assets.capture.contract import Source
+from sediment_assets.capture.sources import github
 
-SOURCES: Mapping[str, Source] = {}
+SOURCES: Mapping[str, Source] = {
+    source.name: source
+    for source in (
+        github.SOURCE,  #
+    )
+}
 """Filled by the modules of ``sources/``, one entry each, in the order in which help lists them."""
