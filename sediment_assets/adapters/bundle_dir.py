@@ -39,6 +39,7 @@ from sediment_assets.derive.policy import DEFAULT_POLICY, DerivationPolicy
 from sediment_assets.facts.json_values import canonical_order
 from sediment_assets.mirrors.reader import MirrorStore
 from sediment_assets.publish.durable import reported
+from sediment_assets.publish.reading import held_for_reading
 from sediment_assets.repositories.resolver import RepositoryResolver
 from sediment_assets.rollouts.derivation import Derivation
 from sediment_assets.rollouts.models import Rollout
@@ -237,10 +238,11 @@ def open_bundle(directory: Path, *, progress: Progress | None = None) -> Iterato
     """
     with _private_directory() as private, BundleIndex(private / _INDEX) as index:
         try:
-            data = read_manifest(directory)
-            manifest = _parsed_manifest(data)
-            for population, declared in manifest.files.items():
-                copy_member(directory, population, declared, private)
+            with held_for_reading(directory):
+                data = read_manifest(directory)
+                manifest = _parsed_manifest(data)
+                for population, declared in manifest.files.items():
+                    copy_member(directory, population, declared, private)
             lines = MemberLines(private)
             resolver = validate_rows(manifest, _watched(lines, progress), index)
         except BundleError as error:

@@ -24,7 +24,7 @@ def read_manifest(directory: Path) -> bytes:
 
     :raises BundleError: when there is none, or it is no regular file.
     """
-    with _opened(directory, MANIFEST) as file:
+    with opened_member(directory, MANIFEST) as file:
         return file.read()
 
 
@@ -35,7 +35,7 @@ def copy_member(directory: Path, population: Population, declared: MemberFile, p
     :raises PublishError: when the private copy cannot be written.
     """
     place = private / population.file
-    with _opened(directory, population.file) as file:
+    with opened_member(directory, population.file) as file:
         size = os.fstat(file.fileno()).st_size
         if size != declared.bytes:
             raise BundleError(f"expected bytes {declared.bytes}, got {size}", file=population.file)
@@ -59,7 +59,7 @@ def _copied(file: BinaryIO, copy: BinaryIO, expected_bytes: int) -> MemberFile:
 
 
 @contextmanager
-def _opened(directory: Path, name: str) -> Iterator[BinaryIO]:
+def opened_member(directory: Path, name: str) -> Iterator[BinaryIO]:
     """Open a regular file; a symbolic link is none, and a FIFO is not waited for."""
     try:
         descriptor = os.open(directory / name, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)

@@ -1,11 +1,16 @@
 """Publishing a bundle: a fresh directory, staged beside its destination and renamed into place (bundle.md §7)."""
 
+import errno
+import fcntl
+import os
+import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import Final
 
 from sediment_assets.bundle.encoding import MANIFEST, Population
 from sediment_assets.bundle.manifest import MemberFile
@@ -113,8 +118,28 @@ def staged_bundle(out: Path) -> Iterator[StagedBundle]:
     directory = out.parent / f".{out.name}.{secrets.token_hex(8)}"
     with reported(out, "create a staging directory beside"):
         create_private_directory(directory)
+        descriptor = _hold(directory)
     try:
         yield StagedBundle(out, directory)
     finally:
-        with suppress(OSError):
-            remove_tree(directory)
+        try:
+            with suppress(OSError):
+                remove_tree(directory)
+        finally:
+            os.close(descriptor)
+
+
+STAGING_NAME: Final = re.compile(r"\..+\.[0-9a-f]{16}", re.DOTALL)
+"""Names of staging directories. Their processes hold them locked, so one that can be locked is a dead run's."""
+
+
+def _hold(directory: Path) -> int:
+    """Lock a new staging directory until its process ends, however it does; a file system may have no locks."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno not in (errno.ENOTSUP, errno.ENOLCK, errno.EBADF):
+            os.close(descriptor)
+            raise
+    return descriptor

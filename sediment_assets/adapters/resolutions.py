@@ -21,6 +21,7 @@ from sediment_assets.errors import SedimentError
 from sediment_assets.facts.json_values import JsonError, decode_strict, encode_row
 from sediment_assets.publish.artifacts import CLAIM, RECORD
 from sediment_assets.publish.durable import reported, write_file
+from sediment_assets.publish.reading import held_for_reading
 from sediment_assets.publish.record import (
     GenerationRecord,
     PopulationRecord,
@@ -124,6 +125,11 @@ def read_resolutions(directory: Path, bundle_digest: str) -> Mapping[CommitKey, 
     :raises RecordError: when the generation is not complete or was changed.
     :raises ResolutionsError: when they belong to another bundle.
     """
+    with held_for_reading(directory):
+        return _verified_resolutions(directory, bundle_digest)
+
+
+def _verified_resolutions(directory: Path, bundle_digest: str) -> Mapping[CommitKey, CIResolution]:
     record = verify_generation(directory)
     if record.bundle_digest != bundle_digest:
         raise ResolutionsError(

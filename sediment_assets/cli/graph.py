@@ -78,7 +78,7 @@ def run_backfill(args: argparse.Namespace) -> NoReturn:
     """Become the process that materializes every day of the range; exit code 1 when any of them failed."""
     if args.first > args.last:
         raise GraphError(f"--from: expected a day not after --to ({args.last}), got {args.first}")
-    _become(["sediment_assets.defs.backfill", str(args.first), str(args.last)], graph_environment())
+    become(["sediment_assets.defs.backfill", str(args.first), str(args.last)], graph_environment())
 
 
 def run_ui(args: argparse.Namespace) -> NoReturn:
@@ -86,10 +86,10 @@ def run_ui(args: argparse.Namespace) -> NoReturn:
     environment = graph_environment()
     workspace = Path(environment["DAGSTER_HOME"], WORKSPACE_FILE)
     say(f"opening http://127.0.0.1:{args.port} (Ctrl-C stops it)")
-    _become(["dagster", "dev", "-w", str(workspace), "-h", "127.0.0.1", "-p", str(args.port)], environment)
+    become(["dagster", "dev", "-w", str(workspace), "-h", "127.0.0.1", "-p", str(args.port)], environment)
 
 
-def _become(module: list[str], environment: Mapping[str, str]) -> NoReturn:
+def become(module: list[str], environment: Mapping[str, str]) -> NoReturn:
     """Replace this process, so that a signal reaches the one that has something to clean up."""
     sys.stdout.flush()
     os.execve(sys.executable, [sys.executable, "-m", *module], environment)
@@ -104,7 +104,7 @@ def graph_environment() -> dict[str, str]:
 
     settings = Settings.load()
     settings.evidence()
-    home = Path(os.environ.get("DAGSTER_HOME") or HOME_DIRECTORY).absolute()
+    home = instance_directory()
     prepare_home(home)
     names = {name for name in (*settings.environment, *settings.dotenv) if name.startswith(SETTING_PREFIX)}
     return {
@@ -113,6 +113,11 @@ def graph_environment() -> dict[str, str]:
         EXPORT_ROOT: str(settings.export_root(Path(DEFAULT_EXPORT_ROOT)).absolute()),
         "DAGSTER_HOME": str(home),
     }
+
+
+def instance_directory() -> Path:
+    """Return the directory of the Dagster instance, absolute; it may not exist yet."""
+    return Path(os.environ.get("DAGSTER_HOME") or HOME_DIRECTORY).absolute()
 
 
 def prepare_home(home: Path) -> None:

@@ -117,7 +117,7 @@ def rollouts_asset(partitions: dg.TimeWindowPartitionsDefinition) -> dg.AssetsDe
             yield dg.MaterializeResult(
                 asset_key=ROLLOUTS,
                 value=ready,
-                data_version=dg.DataVersion(_partition_version(ready.summary.manifest)),
+                data_version=dg.DataVersion(partition_version(ready.summary.manifest)),
                 metadata=_rollouts_metadata(out, ready),
                 check_results=[_earlier_sessions(opened, partitions)],
             )
@@ -141,7 +141,7 @@ def _earlier_sessions(opened: OpenEvidence, partitions: dg.TimeWindowPartitionsD
     )
 
 
-def _partition_version(manifest: Manifest) -> str:
+def partition_version(manifest: Manifest) -> str:
     """Digest what belongs to this day alone.
 
     The other files, the mirrors' refs and ``as_of`` cover the whole organization: they change when any other day does.
@@ -224,11 +224,16 @@ def ci_resolutions_asset(partitions: dg.TimeWindowPartitionsDefinition) -> dg.As
                 asset_key=CI_RESOLUTIONS,
                 value=staged,
                 # Targets read the Rollouts through these: what is new of a Rollout must be new of its resolutions.
-                data_version=dg.DataVersion(digest_of([frozen.data_version, staged.record.data_version])),
+                data_version=dg.DataVersion(resolutions_version(frozen.data_version, staged.record.data_version)),
                 metadata=_resolutions_metadata(out, staged.resolutions, bundle.bundle_digest),
             )
 
     return ci_resolutions
+
+
+def resolutions_version(rollouts_version: str | None, content: str) -> str:
+    """Digest the version of the Rollouts with that of the resolutions' files, for those who read both."""
+    return digest_of([rollouts_version, content])
 
 
 def _resolutions_metadata(out: Path, resolutions: tuple[CIResolution, ...], bundle_digest: str) -> Mapping[str, Any]:

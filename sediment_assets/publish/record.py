@@ -20,6 +20,7 @@ from sediment_assets.facts.instants import format_offset
 from sediment_assets.facts.json_values import JsonError, decode_strict, encode_canonical
 from sediment_assets.facts.model import FrozenModel, explain_errors
 from sediment_assets.publish.artifacts import CLAIM, LOCK, PUBLICATION_ORDER, RECORD
+from sediment_assets.publish.reading import held_for_reading
 
 _CHUNK_BYTES: Final = 1 << 20
 
@@ -147,6 +148,11 @@ def verify_generation(directory: Path) -> GenerationRecord:
         IncompleteGenerationError: there is no record.
         RecordError: something differs; the message names all of it.
     """
+    with held_for_reading(directory):
+        return _verified(directory)
+
+
+def _verified(directory: Path) -> GenerationRecord:
     record = read_record(directory)
     problems = [*_claim_problems(directory, record), *_stranger_problems(directory, record)]
     for name, expected in record.files.items():

@@ -10,10 +10,10 @@ import re
 import secrets
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from sediment_assets.publish.artifacts import STAGE_LOCK_SUFFIX, STAGE_PREFIX
+from sediment_assets.publish.artifacts import LOCK, STAGE_LOCK_SUFFIX, STAGE_PREFIX
 from sediment_assets.publish.durable import (
     FILE_MODE,
     PublishError,
@@ -74,10 +74,41 @@ def sweep(out: Path) -> None:
     A staging directory without its lock file is left alone: nothing proves that its process is dead.
     """
     with reported(out, "look for remains of dead runs"):
-        locks = sorted(path for path in out.iterdir() if _STAGE_LOCK.fullmatch(path.name))
+        locks = _stage_locks(out)
     for lock in locks:
         with reported(lock, "sweep the remains of a dead run"):
             _sweep_one(lock)
+
+
+@contextmanager
+def killed_export(out: Path) -> Iterator[bool]:
+    """Say whether the export that left its lock in ``out`` is provably dead, and keep it so for the block.
+
+    It is when the kernel has released the staging lock that it took after its export lock. An export that was killed
+    between these two locks leaves no proof.
+
+    Raises:
+        OSError: the directory changed meanwhile, or the file system cannot lock.
+    """
+    with ExitStack() as held:
+        # A staging lock older than the export lock is of an earlier export, and proves nothing about this one.
+        taken = (out / LOCK).lstat().st_mtime_ns
+        locks = [lock for lock in _stage_locks(out) if lock.lstat().st_mtime_ns >= taken]
+        yield bool(locks) and all(_can_be_held(lock, held) for lock in locks)
+
+
+def _stage_locks(out: Path) -> list[Path]:
+    return sorted(path for path in out.iterdir() if _STAGE_LOCK.fullmatch(path.name))
+
+
+def _can_be_held(lock: Path, held: ExitStack) -> bool:
+    descriptor = os.open(lock, os.O_RDWR | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
+    held.callback(os.close, descriptor)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return still_names(lock, descriptor)
 
 
 def _sweep_one(lock: Path) -> None:
