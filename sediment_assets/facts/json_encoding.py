@@ -48,7 +48,11 @@ def _escaped(data: bytes) -> str:
     """Escape what JSON may hold as it is: U+007F, and everything beyond ASCII, astral characters as two."""
     text = data.decode()
     if not text.isascii():
-        text = text.encode("ascii", _JSON_ESCAPE).decode("ascii")
+        # Python's own escapes are JSON's, and fast, except for Latin-1 (\\x) and astral (\\U) characters.
+        plain = text.encode("ascii", "backslashreplace")
+        if b"\\x" in plain or b"\\U" in plain:
+            plain = text.encode("ascii", _JSON_ESCAPE)
+        text = plain.decode("ascii")
     return text.replace("\x7f", "\\u007f")
 
 

@@ -21,6 +21,7 @@ from sediment_assets.facts.json_values import (
 )
 from sediment_assets.facts.model import FrozenModel
 from sediment_assets.facts.scalars import Id, Text
+from sediment_assets.facts.text import is_scalar_text, strip
 
 
 class TextPart(FrozenModel):
@@ -161,6 +162,45 @@ def _text(value: Any) -> str:
 
 
 _PART_TYPES: Final = "text, reasoning, tool_call or tool_call_response"
+
+
+def is_stored_message(value: Any) -> bool:
+    """Whether decoded JSON is what the ``Message`` model would dump, key for key: validating it would change nothing.
+
+    False says nothing: the model then judges.
+    """
+    if type(value) is not dict or tuple(value) != _MESSAGE_KEYS or type(value["parts"]) is not list:
+        return False
+    reason = value["finish_reason"]
+    return (
+        type(value["role"]) is str
+        and (reason is None or type(reason) is str)
+        and all(map(_is_stored_part, value["parts"]))
+    )
+
+
+def _is_stored_part(part: Any) -> bool:
+    if type(part) is not dict:
+        return False
+    keys, kind = tuple(part), part.get("type")
+    if keys == _CONTENT_KEYS:
+        return kind in ("text", "reasoning") and type(part["content"]) is str
+    if keys == _TOOL_CALL_KEYS:
+        typed = kind == "tool_call" and type(part["name"]) is str and type(part["arguments"]) is dict
+    else:
+        typed = keys == _TOOL_RESPONSE_KEYS and kind == "tool_call_response"
+    return typed and _is_id(part["id"])
+
+
+def _is_id(value: Any) -> bool:
+    """Whether an Id is as it is stored."""
+    return type(value) is str and bool(value) and value == strip(value) and is_scalar_text(value)
+
+
+_MESSAGE_KEYS: Final = tuple(Message.model_fields)
+_CONTENT_KEYS: Final = tuple(TextPart.model_fields)
+_TOOL_CALL_KEYS: Final = tuple(ToolCallPart.model_fields)
+_TOOL_RESPONSE_KEYS: Final = tuple(ToolCallResponsePart.model_fields)
 
 
 def call_aliases(output_messages: Iterable[PlainMessage], model_call_id: str | None) -> frozenset[str]:

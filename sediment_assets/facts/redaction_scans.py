@@ -40,13 +40,38 @@ def redact_text(text: str, reasons: Counter[RedactionReason]) -> str:
     Scans that cannot match are skipped: most captured text holds no trigger, and looking for one is far cheaper.
     """
     raw = text.encode("utf-8", "surrogatepass")
-    lowered = raw.lower()
     if len(raw) != len(text) and any(map(raw.__contains__, _FOLDING_LETTERS)):
         return scan_all(text, reasons)
+    lowered = raw.lower()
+    if not _holds_trigger(lowered):
+        return text
     for triggers, scan in _SCANS:
         if any(map(lowered.__contains__, triggers)):
             text = scan(text, reasons)
     return text
+
+
+def may_hold_credential(source: bytes) -> bool:
+    """Whether Basic redaction might change anything in a JSON text: a string of it, or what is under a key.
+
+    False is certain; asking is many times faster than decoding the text and scanning its strings.
+    """
+    lowered = source.lower()
+    return (
+        _holds_trigger(lowered)
+        or _ESCAPED_LETTER.search(lowered) is not None
+        or (not source.isascii() and any(map(source.__contains__, _FOLDING_LETTERS)))
+    )
+
+
+def _holds_trigger(lowered: bytes) -> bool:
+    """Whether one of the triggers of ``_SCANS`` is there; the names of credential keys hold one, too."""
+    return (
+        b"bearer" in lowered
+        or b"sk-" in lowered
+        or b"authorization" in lowered
+        or (b"api" in lowered and any(map(lowered.__contains__, _API_KEY_TRIGGERS)))
+    )
 
 
 def scan_all(text: str, reasons: Counter[RedactionReason]) -> str:
@@ -58,6 +83,8 @@ def scan_all(text: str, reasons: Counter[RedactionReason]) -> str:
 
 # Letters beyond ASCII that a case-insensitive pattern takes for i, s and k, in UTF-8.
 _FOLDING_LETTERS: Final = tuple(char.encode() for char in "\u0130\u0131\u017f\u212a")
+_ESCAPED_LETTER: Final = re.compile(rb"\\u(?:00[2-7]|0130|0131|017f|212a)")
+"""An escape in lower-cased JSON text that may stand for a character of a trigger, or for one of these letters."""
 
 
 _AUTHORIZATION: Final = re.compile(rf"(\bAuthorization\s*[:=]\s*Bearer[ \t]+){TOKEN}", re.IGNORECASE)

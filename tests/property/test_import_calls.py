@@ -5,9 +5,12 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from sediment_assets.adapters.fact_store.import_calls import CallLines
 from sediment_assets.adapters.fact_store.import_lines import LineError, prepare_line
+from sediment_assets.facts.json_values import encode_stored
+from sediment_assets.facts.messages import Message, is_stored_message
 from tests.builders import make_call, plain_message, reasoning_part, text_part, tool_call, tool_response
 from tests.fact_files import fact_line
 from tests.profiles import examples
@@ -108,6 +111,28 @@ def test_a_line_reads_the_same_whatever_was_read_before(drawn):
     for line in drawn:
         alone = outcome(lambda text: prepare_line("inference_calls", text), line)
         assert outcome(reader.prepare, line) == alone
+
+
+ODD_VALUES = [None, 1, "", " padded ", "\0", "\ud800", [], {}, True, "text", "tool_call", "tool_call_response"]
+
+
+@given(messages, st.data())
+def test_a_message_in_stored_shape_is_one_that_the_model_leaves_as_it_is(message: dict, data: st.DataObject):
+    message = json.loads(json.dumps(message))
+    places = [message, *message["parts"]]
+    changed = data.draw(st.sampled_from(places))
+    if data.draw(st.booleans()):
+        changed[data.draw(st.sampled_from([*changed, "new"]))] = data.draw(st.sampled_from(ODD_VALUES))
+    if data.draw(st.booleans()):
+        changed.pop(data.draw(st.sampled_from([*changed])), None)
+    try:
+        stored = encode_stored(Message.model_validate(message).model_dump())
+    except ValidationError:
+        stored = None
+    if is_stored_message(message):
+        assert stored == encode_stored(message)
+    else:
+        assert stored != encode_stored(message)
 
 
 @pytest.mark.parametrize("spelling", ODD_SPELLINGS)

@@ -1,5 +1,6 @@
 """Properties of Basic redaction: its shortcuts change nothing."""
 
+import json
 import re
 from collections import Counter
 
@@ -7,7 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sediment_assets.facts import redaction_scans
-from sediment_assets.facts.redaction_scans import MARKER, TOKEN, RedactionReason, redact_text, scan_all
+from sediment_assets.facts.redaction import known_credentials, redact
+from sediment_assets.facts.redaction_scans import (
+    MARKER,
+    TOKEN,
+    RedactionReason,
+    is_credential_key,
+    may_hold_credential,
+    redact_text,
+    scan_all,
+)
+from tests.builders import make_call, plain_message, tool_call, tool_response
 
 PIECES = [
     "Authorization",
@@ -63,6 +74,32 @@ def test_skipping_the_scans_changes_nothing(text):
     fast, slow = Counter(), Counter()
     assert redact_text(text, fast) == scan_all(text, slow)
     assert fast == slow
+
+
+@given(texts | st.just("authorization"), texts, st.data())
+def test_json_that_may_hold_no_credential_is_redacted_nowhere(key, text, data):
+    call = make_call(
+        input_messages=[plain_message("user", text, tool_call(arguments={key: text}), tool_response(result=[text]))],
+        raw={key: text, "deep": [{key: key}]},
+    )
+    plain = call.model_dump(include={"input_messages", "raw"})
+    source = json.dumps(plain, ensure_ascii=data.draw(st.booleans())).encode("utf-8", "surrogatepass")
+    escaped = data.draw(st.sampled_from(["", *"abekiprsy-_ "]))
+    if escaped:  # a legal spelling of the same text
+        source = source.replace(escaped.encode(), b"\\u%04X" % ord(escaped))
+    assert may_hold_credential(source) or (not redact(call).reasons and not known_credentials(call))
+
+
+def test_only_known_letters_fold_into_a_credential_key():
+    names = ["authorization", "api_key", "apikey", "x_api_key"]
+    for char in map(chr, range(0x80, 0x110000)):
+        folded = char.casefold()
+        for name in names:
+            position = name.find(folded)
+            if position >= 0:
+                key = name.replace(folded, char)
+                assert is_credential_key(key)
+                assert may_hold_credential(json.dumps({key: "x"}).encode())
 
 
 LINES = [

@@ -5,6 +5,7 @@ import pytest
 from sediment_assets.adapters.fact_store import import_calls
 from sediment_assets.adapters.fact_store.import_calls import CallLines
 from sediment_assets.adapters.fact_store.import_lines import prepare_line
+from sediment_assets.adapters.fact_store.import_tails import NewMessage
 from tests.builders import make_call, plain_message, tool_call
 from tests.fact_files import fact_line
 
@@ -26,13 +27,13 @@ def thorough(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
 def read_messages(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """The messages that were read rather than remembered."""
     seen: list[object] = []
-    original = import_calls._prepare_message
+    original = import_calls.prepare_message
 
-    def note(value: object):
-        seen.append(value)
-        return original(value)
+    def note(message: NewMessage):
+        seen.append(message.value)
+        return original(message)
 
-    monkeypatch.setattr(import_calls, "_prepare_message", note)
+    monkeypatch.setattr(import_calls, "prepare_message", note)
     return seen
 
 
