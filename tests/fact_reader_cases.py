@@ -220,6 +220,40 @@ class FactReaderCases:
             assert [call.inference_call_id for call in facts.call_identities()] == [*CODE_POINT_ORDER, "0"]
             assert [call.inference_call_id for call in facts.candidate_calls(at(0), at(0))] == CODE_POINT_ORDER
 
+    def test_session_facts_are_the_ids_of_the_same_sessions(self, open_reader: OpenReader):
+        calls = [
+            make_call(inference_call_id=call, session_id=session, observed_at=at(minutes))
+            for call, session, minutes in (
+                ("c1", "b", 5),
+                ("c2", "b", 1),
+                ("c3", "é", 3),
+                ("c0", "b", 5),
+                ("c4", "Z", 9),
+            )
+        ]
+        decisions = [
+            make_decision(decision_id=decision, session_id=session, occurred_at=at(minutes))
+            for decision, session, minutes in (("d1", "b", 9), ("d2", "b", 8), ("d3", "a", 1), ("d4", "é", 2))
+        ]
+        hidden = [make_quarantine(fact_table=FactTable.INFERENCE_CALLS, fact_id="c2")]
+        with open_reader([*calls, *decisions], hidden) as reader:
+            for window in (None, SessionWindow(at(4), at(6))):
+                expected = [
+                    (
+                        session.session_id,
+                        session.calls[0].observed_at,
+                        tuple(call.inference_call_id for call in session.calls),
+                        tuple(decision.decision_id for decision in session.decisions),
+                    )
+                    for session in reader.sessions(window)
+                ]
+                found = [
+                    (facts.session_id, facts.first_observed_at, facts.call_ids, facts.decision_ids)
+                    for facts in reader.session_facts(window)
+                ]
+                assert found == expected
+            assert [session[0] for session in expected] == ["b"]
+
     def test_decisions_of_sessions_without_calls_are_passed_over(self, open_reader: OpenReader):
         decisions = [make_decision(decision_id=f"d{s}", session_id=s) for s in ("a", "b", "c", "d")]
         calls = [make_call(inference_call_id=f"c{s}", session_id=s) for s in ("b", "d", "e")]

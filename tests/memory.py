@@ -6,7 +6,14 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any, TypeVar
 
-from sediment_assets.derive.fact_reader import CallIdentity, CandidateCall, SessionWindow, StoredCall, StoredSession
+from sediment_assets.derive.fact_reader import (
+    CallIdentity,
+    CandidateCall,
+    SessionFacts,
+    SessionWindow,
+    StoredCall,
+    StoredSession,
+)
 from sediment_assets.facts.ci_outcome import CIOutcome
 from sediment_assets.facts.developer_decision import DeveloperDecision
 from sediment_assets.facts.inference_call import InferenceCall
@@ -108,6 +115,12 @@ class MemoryFacts:
                 decisions = [d for d in self._all(DeveloperDecision) if d.session_id == session_id]
                 decisions.sort(key=lambda decision: (decision.occurred_at, decision.decision_id))
                 yield StoredSession(session_id, calls, tuple(map(_ordered, decisions)))
+
+    def session_facts(self, window: SessionWindow | None = None) -> Iterator[SessionFacts]:
+        for session in self.sessions(window):
+            call_ids = tuple(call.inference_call_id for call in session.calls)
+            decision_ids = tuple(decision.decision_id for decision in session.decisions)
+            yield SessionFacts(session.session_id, session.calls[0].observed_at, call_ids, decision_ids)
 
     def candidate_calls(
         self, start: datetime, end: datetime, session_ids: Collection[str] | None = None

@@ -41,7 +41,7 @@ from sediment_assets.mirrors.reader import MirrorStore
 from sediment_assets.publish.durable import reported
 from sediment_assets.publish.reading import held_for_reading
 from sediment_assets.repositories.resolver import RepositoryResolver
-from sediment_assets.rollouts.derivation import Derivation
+from sediment_assets.rollouts.derivation import Derivation, Evidence
 from sediment_assets.rollouts.models import Rollout
 from sediment_assets.rollouts.scope import WHOLE_ORGANIZATION, CohortScope
 
@@ -111,11 +111,19 @@ def stage_bundle(
     *,
     scope: CohortScope = WHOLE_ORGANIZATION,
     window: SessionWindow | None = None,
+    on_evidence: Callable[[Evidence], None] | None = None,
     progress: Progress | None = None,
 ) -> Iterator[ReadyBundle]:
-    """Do all of ``derive_bundle`` but the last step, which is the block's; unpublished, the bundle goes away."""
+    """Do all of ``derive_bundle`` but the last step, which is the block's; unpublished, the bundle goes away.
+
+    ``on_evidence`` is shown what the derivation knows of the whole organization, before any Session.
+    """
     with staged_bundle(out) as staged:
-        build = BundleBuild(facts, Derivation(facts, mirrors, policy, scope=scope, window=window), scope)
+        derivation = Derivation(facts, mirrors, policy, scope=scope, window=window)
+        if on_evidence is not None:
+            on_evidence(derivation.evidence)
+        build = BundleBuild(facts, derivation, scope)
+        del derivation
         written = {
             population: staged.write(population, _encoded(build, population, progress)) for population in Population
         }

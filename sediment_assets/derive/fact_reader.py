@@ -45,6 +45,19 @@ class StoredSession:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionFacts:
+    """Which Facts one Session consists of, by id: calls and decisions in the order of ``StoredSession``.
+
+    A Fact never changes, so these ids stand for everything captured of the Session.
+    """
+
+    session_id: str
+    first_observed_at: datetime
+    call_ids: tuple[str, ...]
+    decision_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CandidateCall:
     """One call as a candidate of the Jaccard fallback (derivation.md §9): its output only."""
 
@@ -131,6 +144,10 @@ class FactReader(Protocol):
 
     def sessions(self, window: SessionWindow | None = None) -> Iterator[StoredSession]:
         """Sessions with a visible call, ascending by session_id; one at a time in memory."""
+        ...
+
+    def session_facts(self, window: SessionWindow | None = None) -> Iterator[SessionFacts]:
+        """The same Sessions as ``sessions``, each as the ids of its Facts."""
         ...
 
     def candidate_calls(

@@ -1,13 +1,15 @@
 """Sessions out of a snapshot, one at a time: two ordered queries, merged (design.md §5, facts.md §11.2)."""
 
 from collections.abc import Iterator
+from itertools import groupby
+from operator import attrgetter
 
 from sqlalchemy import ColumnElement, Connection, Select, exists, func, literal, select, true
 
 from sediment_assets.adapters.fact_store.rows import WIDE, AnySelect, by_code_point, stream, to_fact
 from sediment_assets.adapters.fact_store.schema import developer_decisions, inference_calls
 from sediment_assets.adapters.fact_store.visibility import Visibility
-from sediment_assets.derive.fact_reader import SessionWindow, StoredCall, StoredSession
+from sediment_assets.derive.fact_reader import SessionFacts, SessionWindow, StoredCall, StoredSession
 from sediment_assets.facts.developer_decision import DeveloperDecision
 
 
@@ -92,6 +94,43 @@ def decisions_query(connection: Connection, visibility: Visibility, window: Sess
             by_code_point(connection, decisions.decision_id),
         )
     )
+
+
+def stream_session_facts(
+    connection: Connection, visibility: Visibility, window: SessionWindow | None
+) -> Iterator[SessionFacts]:
+    """Yield the same Sessions as ``stream_sessions``, each as the ids of its Facts."""
+    calls, decisions = inference_calls.c, developer_decisions.c
+    call_rows = stream(
+        connection,
+        select(calls.session_id, calls.observed_at, calls.inference_call_id)
+        .where(visibility.of(inference_calls), _starts_in(visibility, window, calls.session_id))
+        .order_by(
+            by_code_point(connection, calls.session_id),
+            calls.observed_at,
+            by_code_point(connection, calls.inference_call_id),
+        ),
+    )
+    decision_rows = stream(
+        connection,
+        select(decisions.session_id, decisions.decision_id)
+        .where(visibility.of(developer_decisions), _starts_in(visibility, window, decisions.session_id))
+        .order_by(
+            by_code_point(connection, decisions.session_id),
+            decisions.occurred_at,
+            by_code_point(connection, decisions.decision_id),
+        ),
+    )
+    ahead = next(decision_rows, None)
+    for session_id, rows in groupby(call_rows, key=attrgetter("session_id")):
+        first, *others = rows
+        decision_ids = []
+        while ahead is not None and ahead.session_id <= session_id:
+            if ahead.session_id == session_id:
+                decision_ids.append(ahead.decision_id)
+            ahead = next(decision_rows, None)
+        call_ids = tuple(row.inference_call_id for row in (first, *others))
+        yield SessionFacts(session_id, first.observed_at, call_ids, tuple(decision_ids))
 
 
 def sessions_count_query(visibility: Visibility, window: SessionWindow) -> Select[int]:

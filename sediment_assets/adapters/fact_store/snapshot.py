@@ -23,9 +23,19 @@ from sediment_assets.adapters.fact_store.schema import (
     repository_renames,
     session_commit_observations,
 )
-from sediment_assets.adapters.fact_store.session_stream import sessions_count_query, stream_sessions
+from sediment_assets.adapters.fact_store.session_stream import (
+    sessions_count_query,
+    stream_session_facts,
+    stream_sessions,
+)
 from sediment_assets.adapters.fact_store.visibility import Visibility
-from sediment_assets.derive.fact_reader import CallIdentity, CandidateCall, SessionWindow, StoredSession
+from sediment_assets.derive.fact_reader import (
+    CallIdentity,
+    CandidateCall,
+    SessionFacts,
+    SessionWindow,
+    StoredSession,
+)
 from sediment_assets.facts.ci_outcome import CIOutcome
 from sediment_assets.facts.inference_call import InferenceCall
 from sediment_assets.facts.messages import call_aliases, decode_messages
@@ -153,6 +163,10 @@ class FactSnapshot:
     def sessions(self, window: SessionWindow | None = None) -> Iterator[StoredSession]:
         """Sessions with a visible call, ascending by session_id; one at a time in memory."""
         return stream_sessions(self._connection, self._visibility, window)
+
+    def session_facts(self, window: SessionWindow | None = None) -> Iterator[SessionFacts]:
+        """The same Sessions as ``sessions``, each as the ids of its Facts: read from indexes alone."""
+        return stream_session_facts(self._connection, self._visibility, window)
 
     def candidate_calls(
         self, start: datetime, end: datetime, session_ids: Collection[str] | None = None
