@@ -4,6 +4,8 @@ The id is made of the database's natural key, so a redelivery, a REST answer and
 Fact; whatever else they say may differ.
 """
 
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -15,13 +17,13 @@ from sediment_assets.capture.ids import fact_id
 from sediment_assets.capture.record_fields import RefusedError, invalid_fact
 from sediment_assets.facts.ci_outcome import CIOutcome
 from sediment_assets.facts.expected import shown
-from sediment_assets.facts.scalars import normal_commit_sha, normal_repo_slug
+from sediment_assets.facts.scalars import normal_commit_sha, normal_repo_slug, normal_required_repo_slug
 
 REPO_SETTING: Final = "repo"
 """The setting with which the operator names the repository of records that do not."""
 
 
-def ci_outcome(source: str, options: CaptureOptions, values: dict[str, Any]) -> CIOutcome:
+def ci_outcome(source: str, options: CaptureOptions, values: Mapping[str, Any]) -> CIOutcome:
     """Make the Fact of an attempt; ``values`` are fields of CIOutcome without id, organization and times of ours.
 
     ``captured_at`` None means that the record tells no time. Raises RefusedError for what a Fact cannot hold.
@@ -55,22 +57,21 @@ def commit_of(value: str | None, what: str) -> str:
 
 
 def repository_of(options: CaptureOptions, slug: str | None, what: str) -> str:
-    """Return ``owner/name``: what the record says, else what the operator says of records that do not.
+    """Return ``owner/name``: what the record says, else what the operator says of such records.
 
-    A path with more or fewer parts (a nested GitLab group) is no name that Facts can hold, and is never cut to fit.
+    A path with more or fewer parts (a nested GitLab group) is no name that Facts can hold, and is never cut to fit:
+    the operator names it with the setting ``repo:the/whole/path``, and records that name nothing with ``repo``.
     """
     told = slug or ""
-    try:
-        repo = normal_repo_slug(told)
-    except ValueError:
-        repo = ""
-    if not repo and (setting := options.settings.get(REPO_SETTING)):
+    with suppress(ValueError):
+        if repo := normal_repo_slug(told):
+            return repo
+    setting = f"{REPO_SETTING}:{told}" if told else REPO_SETTING
+    if setting in options.settings:
         try:
-            repo = normal_repo_slug(setting)
+            return normal_required_repo_slug(options.settings[setting])
         except ValueError as error:
-            raise RefusedError(Remainder.INVALID_VALUE, f"setting {REPO_SETTING}: {error}") from None
-    if repo:
-        return repo
+            raise RefusedError(Remainder.INVALID_VALUE, f"setting {setting}: {error}") from None
     got = f"a path of {told.count('/') + 1} parts" if told else "none"
     raise RefusedError(Remainder.NO_REPOSITORY, f"{what}: expected owner/name, got {got}")
 

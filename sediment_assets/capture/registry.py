@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 
 from sediment_assets.capture.contract import Source
-from sediment_assets.capture.sources import github
+from sediment_assets.capture.sources import ci, github
 
 SOURCES: Mapping[str, Source] = {
     source.name: source
     for source in (
-        github.SOURCE,  #
+        github.SOURCE,
+        ci.SOURCE,
     )
 }
 """Filled by the modules of ``sources/``, one entry each, in the order in which help lists them."""

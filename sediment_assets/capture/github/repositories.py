@@ -10,7 +10,7 @@ from sediment_assets.facts.expected import shown
 from sediment_assets.facts.scalars import normal_repo_slug
 from sediment_assets.facts.vocabulary import ForgeProvider
 
-_FORGEJO_KEYS: Final = ("internal_tracker", "mirror_interval", "empty", "original_url", "has_pull_requests")
+_FORGEJO_KEYS: Final = ("internal_tracker", "mirror_interval", "empty", "original_url")
 _MAX_ID: Final = 10**20
 
 
