@@ -8,18 +8,15 @@ import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO, Final
 
-import orjson
-
+from sediment_assets.capture.json_text import parse_json
 from sediment_assets.errors import SedimentError
-from sediment_assets.facts.json_limits import JsonError, walk
-from sediment_assets.facts.json_values import decode
+from sediment_assets.facts.json_limits import JsonError
 
 _BOM: Final = b"\xef\xbb\xbf"
 _BLANKS: Final = re.compile(rb"[ \t\r\n]*")
 _BRACKET: Final = re.compile(rb'["\[\]{}]')
 _STRING: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _SCALAR: Final = re.compile(rb'[^\s,\[\]{}"]*')
-_FIRST_INEXACT: Final = 2.0**63
 _CHUNK: Final = 1 << 20
 
 
@@ -44,7 +41,7 @@ def read_json(file: BinaryIO, name: str) -> Iterator[tuple[str, Any]]:
             if data[-1:] != b"\n":
                 data += file.readline()
             try:
-                value = parse(data)
+                value = parse_json(data)
             except JsonError as error:
                 if is_lines and not _has_more_values(data):
                     raise BrokenInputError(f"{name}:{line}: {error}") from None
@@ -57,22 +54,6 @@ def read_json(file: BinaryIO, name: str) -> Iterator[tuple[str, Any]]:
         yield from splitter.values()
         is_lines = is_lines and splitter.line <= line + 1
         line, elements = splitter.line, splitter.elements
-
-
-def parse(data: bytes) -> Any:
-    """Decode one JSON text exactly as ``json_values.decode`` does, several times faster for usual ones.
-
-    :raises JsonError: it is no JSON, or beyond the limits of captured JSON.
-    """
-    try:
-        value = orjson.loads(data)
-    except orjson.JSONDecodeError:
-        return decode(data)
-    # orjson reads an integer beyond 64 bits as a float; every float that might be one is read again.
-    for item in walk(value):
-        if type(item) is float and not -_FIRST_INEXACT < item < _FIRST_INEXACT:
-            return decode(data)
-    return value
 
 
 def _has_more_values(line: bytes) -> bool:
@@ -135,7 +116,7 @@ class _Splitter:
                 break
         text = bytes(self._data[self._position : end])
         try:
-            value = parse(text)
+            value = parse_json(text)
         except JsonError as error:
             on = "" if place.endswith(f":{begun}") else f", in a value that begins on line {begun}"
             raise BrokenInputError(f"{place}: {error}{on}{cut}") from None

@@ -1,0 +1,144 @@
+"""Message lists that grow from call to call: what a list shares with the one before is translated once.
+
+A gateway logs a Session's whole history with every call. The lists of each Session are compared from the beginning, and
+the very same ``Message`` objects are handed on, which storing recognizes, too. Memory is bounded; what is forgotten is
+translated again.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import orjson
+
+from sediment_assets.capture.chat_messages import chat_messages, message
+from sediment_assets.capture.record_fields import invalid
+from sediment_assets.capture.responses_items import group_messages, is_item, item_groups
+from sediment_assets.facts.json_values import JsonValue
+from sediment_assets.facts.messages import Message
+
+REMEMBERED: Final = 48 * 2**20
+"""About the characters of captured messages that are kept; the Sessions not seen for longest are forgotten first."""
+_UNSPELLED: Final = b""
+_SPELLED_ALIKE: Final = frozenset({str, type(None)})
+
+Translate = Callable[[list[str]], list[Message]]
+
+
+@dataclass(slots=True)
+class _Known:
+    """A captured value that became messages; ``spelled`` when equality alone does not say that it is the same."""
+
+    value: JsonValue
+    messages: list[Message]
+    spelled: bytes | None
+
+    def is_same(self, value: JsonValue) -> bool:
+        if self.value != value:
+            return False
+        return self.spelled is None or (self.spelled != _UNSPELLED and self.spelled == _spelled(value))
+
+
+@dataclass(slots=True)
+class _History:
+    known: list[_Known] = field(default_factory=list)
+    size: int = 0
+
+
+class Conversations:
+    """Translates the message lists of one run."""
+
+    def __init__(self) -> None:
+        self._histories: OrderedDict[Hashable, _History] = OrderedDict()
+        self._size = 0
+
+    def read(
+        self, key: Hashable, values: JsonValue, where: str, left_out: list[str], *, are_items: bool = False
+    ) -> list[Message]:
+        """Translate a request's messages: text (one of the user), chat messages or items of the Responses API.
+
+        ``key`` names the conversation. What is left out of a message is added to ``left_out`` when the message is
+        translated, so once for each conversation.
+
+        :raises RefusedError: a message that a Fact cannot hold.
+        """
+        if isinstance(values, str):
+            return [message("user", [{"type": "text", "content": values}] if values else [], where)]
+        if not isinstance(values, list):
+            raise invalid(where, "text or an array of messages", values)
+        history = self._histories.setdefault(key, _History())
+        self._histories.move_to_end(key)
+        messages: list[Message] = []
+        for position, (index, group) in enumerate(_groups(values, are_items)):
+            if position < len(history.known) and history.known[position].is_same(group):
+                messages += history.known[position].messages
+            else:
+                self._forget_after(history, position)
+                new = _translate(group, where, index, left_out)
+                self._remember(history, _Known(group, new, _spelled_if_needed(group)))
+                messages += new
+        self._shrink()
+        return messages
+
+    def _remember(self, history: _History, known: _Known) -> None:
+        history.known.append(known)
+        size = _size(known)
+        history.size += size
+        self._size += size
+
+    def _forget_after(self, history: _History, position: int) -> None:
+        if position < len(history.known):
+            forgotten = sum(map(_size, history.known[position:]))
+            del history.known[position:]
+            history.size -= forgotten
+            self._size -= forgotten
+
+    def _shrink(self) -> None:
+        while self._size > REMEMBERED and len(self._histories) > 1:
+            _, oldest = self._histories.popitem(last=False)
+            self._size -= oldest.size
+
+
+def _groups(values: list[JsonValue], are_items: bool) -> Sequence[tuple[int, JsonValue]]:
+    """Return (index, value) of what is translated together: a chat message, or a list of items."""
+    if are_items or any(is_item(value) for value in values):
+        return [(index, group) for index, group in item_groups(values)]
+    return list(enumerate(values))
+
+
+def _translate(group: JsonValue, where: str, index: int, left_out: list[str]) -> list[Message]:
+    if isinstance(group, list):
+        return group_messages(group, where, index, left_out)
+    return chat_messages(group, f"{where}[{index}]", left_out)
+
+
+def _size(known: _Known) -> int:
+    """About the characters of a captured message, as its parts have them; the captured value is as large again."""
+    return 400 + 2 * sum(
+        len(getattr(part, "content", "")) or 200 for message in known.messages for part in message.parts
+    )
+
+
+def _spelled_if_needed(value: JsonValue) -> bytes | None:
+    """Return a value's spelling when it holds anything but text: ``1``, ``1.0`` and ``true`` are equal in Python."""
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, dict):
+            # Objects inside blocks are arguments and results, whose order of keys is kept.
+            if any(type(member) is dict for member in item.values()):
+                return _spelled(value)
+            stack.extend(item.values())
+        elif isinstance(item, list):
+            stack.extend(item)
+        elif type(item) not in _SPELLED_ALIKE:
+            return _spelled(value)
+    return None
+
+
+def _spelled(value: JsonValue) -> bytes:
+    try:
+        return orjson.dumps(value)
+    except (orjson.JSONEncodeError, RecursionError):
+        return _UNSPELLED
