@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
+from sediment_assets.cli import generation_copy
 from sediment_assets.cli.graph import DEFAULT_EXPORT_ROOT, become, graph_environment, instance_directory
 from sediment_assets.cli.output import fail, say, say_done
 from sediment_assets.errors import SedimentError
@@ -71,7 +72,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     """Add ``generations`` and its subcommands; the parsed arguments carry the function to call as ``run``."""
     generations = subparsers.add_parser(
         "generations",
-        help="list, verify, register and prune published generations",
+        help="list, verify, register, prune and copy published generations",
         description=DESCRIPTION,
         epilog=EPILOG,
     )
@@ -107,6 +108,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help="there is no Dagster instance: what is newest is told by the completion files alone",
     )
     pruning.set_defaults(run=run_prune)
+    generation_copy.add_parser(commands, kinds=KINDS)
 
 
 def _add_root(parser: argparse.ArgumentParser) -> None:
