@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 
 from sediment_assets.capture.contract import Source
-from sediment_assets.capture.sources import ci, github
+from sediment_assets.capture.sources import ci, github, otlp
 
 SOURCES: Mapping[str, Source] = {
     source.name: source
     for source in (
         github.SOURCE,
         ci.SOURCE,
+        otlp.SOURCE,
     )
 }
 """Filled by the modules of ``sources/``, one entry each, in the order in which help lists them."""
