@@ -66,6 +66,17 @@ def temporary_space(error: OSError) -> GitUnavailableError:
     )
 
 
+def git_executable() -> str:
+    """Return the git found on ``PATH``.
+
+    :raises GitUnavailableError: when there is none.
+    """
+    executable = shutil.which("git")
+    if executable is None:
+        raise GitUnavailableError("git: expected an executable on PATH, got none; install git")
+    return executable
+
+
 class Git:
     """One repository directory as the target of git commands."""
 
@@ -100,11 +111,8 @@ class Git:
 
     def command(self, *arguments: str) -> list[str]:
         """Return the whole command line: the executable, the pinned configuration, then ``arguments``."""
-        executable = shutil.which("git")
-        if executable is None:
-            raise GitUnavailableError("git: expected an executable on PATH, got none; install git")
         pinned = (part for setting in _PINNED for part in ("-c", setting))
-        return [executable, "--bare", "--no-pager", *pinned, *arguments]
+        return [git_executable(), "--bare", "--no-pager", *pinned, *arguments]
 
     def environment(self) -> Mapping[str, str]:
         """Return the whole environment of a command."""

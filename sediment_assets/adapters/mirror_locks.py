@@ -1,4 +1,4 @@
-"""Mirror locks: the read snapshot over a set of mirrors (mirrors.md §4).
+"""Mirror locks: the read snapshot over a set of mirrors, and the lock of a fetch (mirrors.md §4, §7.3).
 
 One exclusive ``flock`` per mirror, the same that fetching takes; blocking, without a timeout, on one host. Locks are
 taken in ascending code-point order of their paths, so two snapshots never wait for each other.
@@ -8,11 +8,11 @@ import errno
 import fcntl
 import os
 import threading
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
-from sediment_assets.mirrors.layout import lock_path
+from sediment_assets.mirrors.layout import lock_path, observation_lock_path
 from sediment_assets.mirrors.reader import MirrorError
 from sediment_assets.repositories.keys import RepositoryKey
 
@@ -69,8 +69,20 @@ def read_snapshot(base: Path, keys: Iterable[RepositoryKey]) -> Iterator[None]:
             del snapshots[base]
 
 
+def fetch_lock(
+    base: Path, key: RepositoryKey, waiting: Callable[[], None] | None = None
+) -> AbstractContextManager[None]:
+    """Hold the lock of one mirror to write it; ``waiting`` is called once if a reader or another fetch holds it."""
+    return _locked(base / lock_path(key), waiting)
+
+
+def observation_lock(base: Path, key: RepositoryKey) -> AbstractContextManager[None]:
+    """Hold the capture lock of one repository, to store what its notes say (§7.3)."""
+    return _locked(base / observation_lock_path(key))
+
+
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def _locked(path: Path, waiting: Callable[[], None] | None = None) -> Iterator[None]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666)
@@ -81,12 +93,23 @@ def _locked(path: Path) -> Iterator[None]:
         raise _refused(path, error) from None
     try:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            _lock(descriptor, waiting)
         except OSError as error:
             raise _refused(path, error) from None
         yield
     finally:
         os.close(descriptor)
+
+
+def _lock(descriptor: int, waiting: Callable[[], None] | None) -> None:
+    if waiting is not None:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            waiting()
+        else:
+            return
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
 
 
 def _refused(path: Path, error: OSError) -> MirrorError:

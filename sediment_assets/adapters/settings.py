@@ -5,6 +5,7 @@ fails on a database setting. Names are case-insensitive; the process environment
 directory; empty is unset; other names are nobody's business.
 """
 
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +17,8 @@ from dotenv import dotenv_values
 
 from sediment_assets.errors import SedimentError
 from sediment_assets.facts.expected import shown
-from sediment_assets.facts.scalars import normal_org_id
+from sediment_assets.facts.scalars import normal_bool, normal_org_id
+from sediment_assets.mirrors.clone_url import CloneUrlPolicy
 from sediment_assets.targets.environment_manifest import RuntimeSettings
 
 ORG_ID: Final = "SEDIMENT_ORG_ID"
@@ -25,6 +27,8 @@ MIRROR_PATH: Final = "SEDIMENT_MIRROR_PATH"
 VERIFIER_COMMANDS_FILE: Final = "SEDIMENT_VERIFIER_COMMANDS_FILE"
 EXPORT_ROOT: Final = "SEDIMENT_EXPORT_ROOT"
 PARTITION_START: Final = "SEDIMENT_PARTITION_START"
+DEV_MODE: Final = "SEDIMENT_DEV_MODE"
+ALLOWED_CLONE_HOSTS: Final = "SEDIMENT_ALLOWED_CLONE_HOSTS"
 
 _EXPECTED: Final = {
     ORG_ID: "an organization id, such as acme",
@@ -170,6 +174,27 @@ class Settings:
         """
         organization = self.organization()
         return EvidenceSettings(organization.org_id, organization.database_url, self.mirror_path())
+
+    def clone_url_policy(self) -> CloneUrlPolicy:
+        """Return which clone URLs may be fetched (mirrors.md §3).
+
+        Raises:
+            SettingsError: one of its two settings has another form.
+        """
+        try:
+            development = normal_bool(self.get(DEV_MODE) or "false")
+        except ValueError as error:
+            raise SettingsError(f"{DEV_MODE}: {error}") from None
+        try:
+            hosts = json.loads(self.get(ALLOWED_CLONE_HOSTS) or "[]")
+        except (ValueError, RecursionError):
+            hosts = None
+        if not isinstance(hosts, list) or not all(isinstance(host, str) and host for host in hosts):
+            raise SettingsError(
+                f'{ALLOWED_CLONE_HOSTS}: expected a JSON array of host names, such as ["git.example.com"], '
+                "got another form"
+            )
+        return CloneUrlPolicy(development, frozenset(host.lower() for host in hosts))
 
     def verifier_commands_file(self) -> Path | None:
         """Return the verification commands file, None when unconfigured."""

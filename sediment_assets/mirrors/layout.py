@@ -20,6 +20,11 @@ IDENTIFIED_ROOT = "repositories-v1"
 LOCK_ROOT = ".locks"
 """Directory under the base that holds one lock file per mirror, at the mirror's own relative path."""
 
+OBSERVATION_LOCK_ROOT = ".observation-locks"
+"""Directory under the base that holds one capture lock per mirror (§7.3)."""
+INCOMING_ROOT = ".incoming"
+"""Directory under the base in which a new mirror grows until it is whole; nobody reads there."""
+
 
 def mirror_path(key: RepositoryKey) -> PurePosixPath:
     """Return where a repository's mirror lies, relative to the base.
@@ -35,6 +40,16 @@ def mirror_path(key: RepositoryKey) -> PurePosixPath:
 def lock_path(key: RepositoryKey) -> PurePosixPath:
     """Return where the lock file of a mirror lies, relative to the base (§4)."""
     return LOCK_ROOT / mirror_path(key)
+
+
+def observation_lock_path(key: RepositoryKey) -> PurePosixPath:
+    """Return where the capture lock of a repository lies, relative to the base (§1)."""
+    return OBSERVATION_LOCK_ROOT / mirror_path(key)
+
+
+def incoming_path(key: RepositoryKey) -> PurePosixPath:
+    """Return where a repository's first fetch goes, relative to the base and on the same file system."""
+    return INCOMING_ROOT / mirror_path(key)
 
 
 def _component(text: str) -> str:

@@ -28,6 +28,11 @@ from sediment_assets.adapters.fact_store.location import (
 )
 from sediment_assets.adapters.fact_store.schema import CHAIN, HEAD, OWN_STORE, alembic_version, metadata
 
+
+class ForeignStoreError(FactStoreError):
+    """The store belongs to a Sediment deployment: read, never written."""
+
+
 CONNECT_SECONDS = 5
 """Longest wait for a PostgreSQL connection (facts.md §11.6)."""
 BUSY_SECONDS = 30
@@ -192,7 +197,7 @@ def _require_own_store(connection: Connection) -> None:
     if connection.dialect.name == Dialect.SQLITE:
         return
     if inspect(connection).get_table_comment(alembic_version.name)["text"] != OWN_STORE:
-        raise FactStoreError(
+        raise ForeignStoreError(
             f"Fact store {label_of(connection.engine.url)}: expected a store made by sediment facts import, got a "
             "Sediment deployment, which is only read; import into an empty database or a SQLite file"
         )
