@@ -18,7 +18,8 @@ def at_path(value: JsonValue, path: str) -> JsonValue:
     if not isinstance(value, dict):
         return None
     if path in value:
-        return value[path]
+        member: JsonValue = value[path]
+        return member
     key, dot, rest = path.partition(".")
     while dot:
         found = at_path(value.get(key), rest)

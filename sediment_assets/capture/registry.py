@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 
 from sediment_assets.capture.contract import Source
-from sediment_assets.capture.sources import ci, github, otlp
+from sediment_assets.capture.sources import ci, github, litellm, otlp
 
 SOURCES: Mapping[str, Source] = {
     source.name: source
     for source in (
+        litellm.SOURCE,
         github.SOURCE,
         ci.SOURCE,
         otlp.SOURCE,

@@ -1,0 +1,81 @@
+"""Which shape of LiteLLM's logs a record has, and where its request and response are in it."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from sediment_assets.capture.contract import Remainder
+from sediment_assets.capture.model_responses import envelope, is_answer
+from sediment_assets.capture.record_fields import RefusedError, unknown_shape
+from sediment_assets.facts.json_values import JsonObject, JsonValue
+
+_INSIDE: Final = ("standard_logging_object", "standard_logging_payload")
+
+
+@dataclass(frozen=True, slots=True)
+class LogRecord:
+    """One record. ``log`` is the payload, the row or the plain call; ``outer`` are callback kwargs around it."""
+
+    log: JsonObject
+    outer: JsonObject | None = None
+    is_row: bool = False
+    """Whether it is a spend-log row, whose request and response may be JSON in text."""
+    is_plain: bool = False
+    """Whether it is a request and its response without the gateway's own fields."""
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the gateway says that the call failed."""
+        return self.log.get("status") == "failure"
+
+    @property
+    def place(self) -> str:
+        """The path of the log in the record, for messages."""
+        return "standard_logging_object." if self.outer is not None else ""
+
+    @property
+    def request_place(self) -> str:
+        """The path of the request."""
+        return f"{self.place}request"
+
+    @property
+    def response_place(self) -> str:
+        """The path of the response."""
+        return f"{self.place}response"
+
+    def rest(self) -> JsonObject:
+        """Return what the record says beside the messages, which the Fact has itself."""
+        rest = {key: value for key, value in self.log.items() if key not in _MESSAGES}
+        if "response" in self.log and not self.is_row:
+            rest["response"] = envelope(self.log["response"])
+        return rest
+
+
+_MESSAGES: Final = frozenset({"messages", "response", "raw_messages", "raw_response", "proxy_server_request"})
+
+
+def find_record(value: JsonValue) -> LogRecord:
+    """Find out what a record is.
+
+    :raises RefusedError: no record of LiteLLM's, or one that belongs to another exporter; the error says which.
+    """
+    if not isinstance(value, dict):
+        raise unknown_shape("expected an object")
+    outer = value.get("kwargs") if isinstance(value.get("kwargs"), dict) else value
+    for key in _INSIDE:
+        if isinstance(outer, dict) and isinstance(outer.get(key), dict):
+            return LogRecord(outer[key], outer)
+    if "request_id" in value and ("spend" in value or "call_type" in value or "startTime" in value):
+        return LogRecord(value, is_row=True)
+    if "call_type" in value or "litellm_call_id" in value or ("startTime" in value and "messages" in value):
+        return LogRecord(value)
+    if "messages" in value and "response" in value:
+        return LogRecord(value, is_plain=True)
+    raise _refused(value)
+
+
+def _refused(value: JsonObject) -> RefusedError:
+    if isinstance(value.get("batch"), list):
+        return unknown_shape("a batch of Langfuse's ingestion API, not a StandardLoggingPayload")
+    if is_answer(value):
+        return RefusedError(Remainder.NO_CONTENT, "a response without its request")
+    return unknown_shape("no StandardLoggingPayload, callback kwargs or spend-log row")

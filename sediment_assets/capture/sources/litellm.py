@@ -1,0 +1,106 @@
+"""LiteLLM's logs: StandardLoggingPayload records, callback kwargs, spend-log rows (docs/capture/gateway.md).
+
+One record is one call. Failed calls are calls without an answer. Which field says what is in ``litellm_fields.py``.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from sediment_assets.capture.contract import (
+    CaptureOptions,
+    Document,
+    Record,
+    Remainder,
+    Source,
+    Translated,
+    Untranslated,
+)
+from sediment_assets.capture.litellm_fields import (
+    NOT_A_CONVERSATION,
+    call_id,
+    observed,
+    request_body,
+    response_body,
+    session_of,
+    token_counts,
+    user_of,
+)
+from sediment_assets.capture.litellm_records import LogRecord, find_record
+from sediment_assets.capture.model_calls import Clock, ModelCall, left_out_items, model_name, to_fact
+from sediment_assets.capture.model_requests import ModelRequests, upstream_id
+from sediment_assets.capture.model_responses import ModelAnswer, read_answer
+from sediment_assets.capture.record_fields import RefusedError
+from sediment_assets.facts.inference_call import InferenceCall
+from sediment_assets.facts.vocabulary import GatewayProvider
+
+
+class LiteLLM:
+    """The source ``litellm``."""
+
+    name = "litellm"
+    help = "logs of a LiteLLM gateway: StandardLoggingPayload, callback kwargs, spend logs → model calls"
+
+    def translate(self, documents: Iterable[Document], options: CaptureOptions) -> Iterator[Translated | Untranslated]:
+        """Translate each record into one InferenceCall, or say why not."""
+        requests = ModelRequests()
+        for document in documents:
+            clock = Clock(options)
+            for record in document.records:
+                clock.next_record()
+                left_out: list[str] = []
+                try:
+                    fact = _translate(record, requests, clock, options, left_out)
+                except RefusedError as error:
+                    yield error.at(record.place)
+                else:
+                    yield Translated(record.place, fact)
+                yield from left_out_items(record.place, left_out)
+
+
+def _translate(
+    record: Record, requests: ModelRequests, clock: Clock, options: CaptureOptions, left_out: list[str]
+) -> InferenceCall:
+    found = find_record(record.value)
+    log = found.log
+    kind = log.get("call_type")
+    if isinstance(kind, str) and kind in NOT_A_CONVERSATION:
+        raise RefusedError(Remainder.NO_EVIDENCE, f"call_type {kind}")
+    session_id = session_of(found, options)
+    request = request_body(found)
+    answer = _answer(found, left_out)
+    sent = requests.read(session_id, request, found.request_place, left_out)
+    requests.remember(upstream_id(answer.response_id or ""), request, sent, answer.messages)
+    when = observed(found, options)
+    input_tokens, output_tokens = token_counts(log, answer)
+    call = ModelCall(
+        session_id,
+        when.instant or clock.coarse(answer.created if found.is_plain else None),
+        sent,
+        answer.messages,
+        user_id=user_of(found),
+        model_provider=model_name(log.get("custom_llm_provider")),
+        model=model_name(log.get("model"), answer.model),
+        input_tokens=input_tokens,
+        output_tokens=output_tokens,
+        duration_ms=when.duration_ms,
+        model_call_id=answer.response_id,
+        gateway_call_id=call_id(found),
+        raw=found.rest(),
+    )
+    return to_fact(call, GatewayProvider.LITELLM, LiteLLM.name, options)
+
+
+def _answer(found: LogRecord, left_out: list[str]) -> ModelAnswer:
+    """Read the response; a failed call has none."""
+    body = response_body(found)
+    if found.has_failed and not body:
+        return ModelAnswer([])
+    if not body:
+        raise RefusedError(Remainder.NO_CONTENT, f"{found.response_place}: none in the record of a successful call")
+    answer = read_answer(body, found.response_place, left_out)
+    if found.has_failed:
+        answer.input_tokens = answer.output_tokens = None
+    return answer
+
+
+SOURCE: Final[Source] = LiteLLM()
