@@ -1,0 +1,109 @@
+"""``sediment explain``: where a row comes from, and why a Session gave none.
+
+Parsing and printing only; the work is ``adapters/explanation.py`` and ``lineage``, imported when the command runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sediment_assets.cli.graph import DEFAULT_EXPORT_ROOT
+from sediment_assets.cli.output import say, warn
+from sediment_assets.errors import SedimentError
+
+if TYPE_CHECKING:
+    from sediment_assets.adapters.explanation import Explanation
+
+DESCRIPTION = """
+Explain a row, or a Session without one: its generations, its InferenceCalls with their instants, the commits it led to
+and what binds them, every CI outcome and the verdict that counts, and what each target makes of it. A target that gives
+no row names the first rule that declined the Session and the evidence that is missing.
+"""
+EPILOG = """
+Derives from Facts and mirrors with the code of an export; published rows are
+looked up in the newest complete generations of the Session's day, if an export
+root is there. Nothing is written.
+
+settings (environment, or .env in the current directory; names in any case):
+  SEDIMENT_ORG_ID, SEDIMENT_DATABASE_URL, SEDIMENT_MIRROR_PATH
+  SEDIMENT_VERIFIER_COMMANDS_FILE and SEDIMENT_EXPORT_ROOT (default: exports)
+
+examples:
+  sediment explain acme-ledger-fee-rounding-seg0
+  sediment explain --session dashboard-retention-question
+  sediment explain --session s1 --in rows/swe-bench --json
+
+where to go next:
+  docs/explain.md               two answers, line by line
+  docs/reference/reasons.md     every reason
+"""
+
+
+class ExplainError(SedimentError):
+    """A question that cannot be answered as asked."""
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add ``explain``; the parsed arguments carry the function to call as ``run``."""
+    explain = subparsers.add_parser(
+        "explain",
+        help="where a row comes from, or why a Session gave none",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+    )
+    explain.add_argument("instance_id", nargs="?", metavar="INSTANCE_ID", help="a row's instance_id")
+    explain.add_argument("--session", metavar="ID", help="a Session, with or without rows")
+    explain.add_argument("--policy", metavar="FILE", help="derivation policy; without it, the default one")
+    explain.add_argument(
+        "--in", dest="generations", action="append", type=Path, default=[], metavar="DIR",
+        help="look for rows in this generation, too, of a command-line export say; may be repeated",
+    )  # fmt: skip
+    explain.add_argument("--json", action="store_true", help="print one JSON object")
+    explain.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Explain; exit code 1 when nothing at all is known of the Session. Raises SedimentError."""
+    from sediment_assets.cli.explain_texts import describe, plain
+    from sediment_assets.lineage.names import session_of
+
+    if (args.instance_id is None) == (args.session is None):
+        raise ExplainError("expected an INSTANCE_ID or --session ID, one of the two")
+    explanation = _explain(args)
+    if args.instance_id is not None:
+        session_of(args.instance_id, explanation.org_id)
+    if args.json:
+        say(json.dumps(plain(explanation), indent=2))
+    else:
+        for line in describe(explanation, args.instance_id):
+            say(line)
+    return 0 if explanation.chain is not None or explanation.stored else 1
+
+
+def _explain(args: argparse.Namespace) -> Explanation:
+    from sediment_assets.adapters.explanation import explain_session
+    from sediment_assets.adapters.policy_file import read_policy
+    from sediment_assets.adapters.settings import Settings
+    from sediment_assets.adapters.verification_file import read_verification_commands
+    from sediment_assets.derive.policy import DEFAULT_POLICY
+    from sediment_assets.lineage.names import session_of
+
+    settings = Settings.load()
+    evidence = settings.evidence()
+    commands = read_verification_commands(settings.verifier_commands_file())
+    for text in commands.warnings:
+        warn(text)
+    root = settings.export_root(Path(DEFAULT_EXPORT_ROOT))
+    return explain_session(
+        evidence.org_id,
+        evidence.database_url,
+        evidence.mirror_path,
+        args.session if args.session is not None else session_of(args.instance_id, evidence.org_id),
+        commands=commands,
+        policy=DEFAULT_POLICY if args.policy is None else read_policy(Path(args.policy)),
+        root=root if root.is_dir() else None,
+        generations=args.generations,
+    )
