@@ -1,0 +1,74 @@
+"""``sediment generations register``: an instance that lost its history learns again what is on disk."""
+
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from resources.generations import NoGenerationError
+from sediment_assets.adapters.generations.catalog import ROLLOUTS_KIND
+from sediment_assets.defs.canonical import _ROLLOUTS_KIND
+from sediment_assets.defs.keys import CI_RESOLUTIONS, ROLLOUTS, output_key
+from sediment_assets.defs.registration import known, register
+from sediment_assets.publish.artifacts import RECORD
+from sediment_assets.targets.registry import Target
+from tests.dagster.conftest import DAYS, Week
+from tests.dagster.graph import OUTPUTS, Graph, versions
+
+ALL = [ROLLOUTS, CI_RESOLUTIONS, *OUTPUTS]
+TASKS = output_key(Target.SWE_BENCH, "tasks")
+
+
+@pytest.fixture(scope="module")
+def forgetful(week: Week, tmp_path_factory: pytest.TempPathFactory):
+    """The week's generations, and an instance that knows none of them."""
+    with dg.instance_for_test() as instance:
+        root = tmp_path_factory.mktemp("exports")
+        yield Graph(week.graph.evidence, week.graph.root, instance), root
+
+
+def test_the_catalog_knows_where_the_graph_puts_bundles():
+    assert ROLLOUTS_KIND == _ROLLOUTS_KIND
+
+
+def test_records_come_back_as_they_were_and_only_once(week: Week, forgetful):
+    graph, _ = forgetful
+    with pytest.raises(NoGenerationError):
+        graph.generation(ROLLOUTS, DAYS[0])
+    assert register(graph.instance, graph.root) == len(ALL) * len(DAYS)
+    assert register(graph.instance, graph.root) == 0
+    for day in DAYS:
+        before = versions(week.results[day])
+        for key in ALL:
+            assert graph.generation(key, day) == week.graph.generation(key, day)
+            event = graph.instance.fetch_materializations(
+                dg.AssetRecordsFilter(asset_key=key, asset_partitions=[day]), limit=1
+            ).records[0]
+            assert event.asset_materialization is not None
+            assert (event.asset_materialization.tags or {})["dagster/data_version"] == before[key]
+
+
+def test_readers_and_checks_work_on_restored_records(forgetful):
+    graph, root = forgetful
+    register(graph.instance, graph.root)
+    elsewhere = Graph(graph.evidence, root, graph.instance)
+    assert elsewhere.materialize(DAYS[0], [TASKS]).success  # from the restored CI resolutions and bundle
+    assert root in elsewhere.generation(TASKS, DAYS[0]).parents
+    assert graph.check(DAYS[1], TASKS, "generation_intact").passed
+
+
+def test_what_the_event_log_has_and_newer_generations_lack_is_not_recorded_behind_it(week: Week, tmp_path: Path):
+    with dg.instance_for_test() as instance:
+        graph = Graph(week.graph.evidence, tmp_path / "exports", instance)
+        graph.run(DAYS[5])  # a day without Sessions
+        with dg.instance_for_test() as other:
+            Graph(week.graph.evidence, graph.root, other).run(DAYS[5])
+        latest = graph.generation(TASKS, DAYS[5])
+        assert register(instance, graph.root) == len(ALL)  # the other instance's generations are newer
+        assert graph.generation(TASKS, DAYS[5]) != latest
+        assert register(instance, graph.root) == 0
+        (graph.generation(TASKS, DAYS[5]) / RECORD).unlink()
+        assert register(instance, graph.root) == 0
+        assert graph.generation(TASKS, DAYS[5]) == latest
+        assert str(latest) in known(instance, graph.root)["newest"]
+        assert known(instance, graph.root)["busy"] == []
