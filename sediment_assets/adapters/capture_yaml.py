@@ -7,9 +7,8 @@ from typing import Any, BinaryIO, Final
 import yaml
 
 from sediment_assets.adapters.capture_json import BrokenInputError
+from sediment_assets.capture.contract import BINARY
 
-BINARY: Final = "!!binary"
-"""Key of the object that stands for a binary scalar that is no UTF-8 text: its content in base64."""
 _MAX_NODES: Final = 5_000_000
 _JSON_TYPES: Final = (str, int, float, bool, type(None))
 

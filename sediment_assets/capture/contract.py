@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
+from typing import Final, Protocol
 
 from sediment_assets.facts.json_values import JsonValue
 from sediment_assets.facts.model import Fact
@@ -47,6 +47,10 @@ class Remainder(StrEnum):
 
 
 _EXPECTED = frozenset({Remainder.NO_EVIDENCE, Remainder.NOT_TERMINAL, Remainder.REPEATED, Remainder.UNSUPPORTED_FORGE})
+
+
+BINARY: Final = "!!binary"
+"""Key of the object that stands for bytes in YAML which are no UTF-8 text: their base64."""
 
 
 @dataclass(frozen=True, slots=True)

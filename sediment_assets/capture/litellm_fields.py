@@ -106,6 +106,8 @@ def request_body(found: LogRecord) -> JsonObject:
     :raises RefusedError: its messages are not in the record.
     """
     log = found.log
+    if found.has_raw_messages:
+        return {"messages": log["raw_messages"]}
     if not found.is_row:
         return _payload_request(log)
     for key in ("messages", "proxy_server_request"):

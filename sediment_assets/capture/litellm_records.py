@@ -28,6 +28,11 @@ class LogRecord:
         return self.log.get("status") == "failure"
 
     @property
+    def has_raw_messages(self) -> bool:
+        """Whether the agent's own messages stand beside those on the wire, in which tool calls are written as text."""
+        return self.is_plain and isinstance(self.log.get("raw_messages"), list)
+
+    @property
     def place(self) -> str:
         """The path of the log in the record, for messages."""
         return "standard_logging_object." if self.outer is not None else ""
@@ -44,13 +49,15 @@ class LogRecord:
 
     def rest(self) -> JsonObject:
         """Return what the record says beside the messages, which the Fact has itself."""
-        rest = {key: value for key, value in self.log.items() if key not in _MESSAGES}
+        told = _MESSAGES - {"messages", "raw_response"} if self.has_raw_messages else _MESSAGES
+        rest = {key: value for key, value in self.log.items() if key not in told}
         if "response" in self.log and not self.is_row:
             rest["response"] = envelope(self.log["response"])
         return rest
 
 
 _MESSAGES: Final = frozenset({"messages", "response", "raw_messages", "raw_response", "proxy_server_request"})
+"""Keys of messages. What the wire had is kept where the Fact has the agent's own."""
 
 
 def find_record(value: JsonValue) -> LogRecord:

@@ -44,6 +44,8 @@ class ModelCall:
     model_call_id: str | None = None
     gateway_call_id: str | None = None
     raw: JsonObject = field(default_factory=dict)
+    content: JsonValue = None
+    """The whole record, which identifies a call that names itself nowhere."""
 
 
 def to_fact(call: ModelCall, gateway: GatewayProvider, source: str, options: CaptureOptions) -> InferenceCall:
@@ -52,7 +54,7 @@ def to_fact(call: ModelCall, gateway: GatewayProvider, source: str, options: Cap
     :raises RefusedError: values that a Fact cannot hold, by the names of its fields.
     """
     identity = call.model_call_id or call.gateway_call_id
-    words = ("id", identity) if identity else ("content", content_digest(call.raw, call.session_id))
+    words = ("id", identity) if identity else ("content", content_digest(call.content, call.session_id))
     try:
         return InferenceCall(
             inference_call_id=fact_id(options.org_id, source, *words),
@@ -113,7 +115,9 @@ def model_name(*values: JsonValue) -> str | None:
 
 
 def call_instant(value: JsonValue, where: str, options: CaptureOptions) -> datetime | None:
-    """Read a time in any spelling of facts.md §7, or without an offset when the operator states one; None when absent.
+    """Read a time in any spelling of facts.md §7; None when absent.
+
+    One without an offset needs the offset that the operator states; where an instant is stated instead, it is absent.
 
     :raises RefusedError: no time, or one without an offset.
     """
@@ -127,6 +131,8 @@ def call_instant(value: JsonValue, where: str, options: CaptureOptions) -> datet
         pass
     offset = options.settings.get(OFFSET_SETTING)
     if isinstance(value, str) and _is_local(value):
+        if offset is None and options.instant is not None:
+            return None
         if offset is None:
             raise RefusedError(
                 Remainder.NO_INSTANT, f"{where}: a time without an offset; --set {OFFSET_SETTING}=+00:00 states it"

@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 
 from sediment_assets.capture.contract import Source
-from sediment_assets.capture.sources import ci, github, litellm, otlp
+from sediment_assets.capture.sources import ci, exchanges, github, litellm, otlp
 
 SOURCES: Mapping[str, Source] = {
     source.name: source
     for source in (
         litellm.SOURCE,
+        exchanges.SOURCE,
         github.SOURCE,
         ci.SOURCE,
         otlp.SOURCE,

@@ -86,6 +86,7 @@ def _translate(
         model_call_id=answer.response_id,
         gateway_call_id=call_id(found),
         raw=found.rest(),
+        content=record.value,
     )
     return to_fact(call, GatewayProvider.LITELLM, LiteLLM.name, options)
 

@@ -1,0 +1,191 @@
+"""Answers that arrived as a stream of events, put together as the body of one response.
+
+A stream that broke off gives what had arrived; only its missing reason to finish says so.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from sediment_assets.capture.contract import Remainder
+from sediment_assets.capture.json_text import parse_json
+from sediment_assets.capture.record_fields import RefusedError, invalid
+from sediment_assets.facts.json_values import JsonError, JsonObject, JsonValue
+
+_DATA: Final = "data:"
+_DONE: Final = "[DONE]"
+
+
+def is_event_stream(text: str) -> bool:
+    """Whether a body is a stream of server-sent events."""
+    return text.lstrip("\r\n\ufeff").startswith((_DATA, "event:", ":", "id:", "retry:"))
+
+
+def read_events(text: str, where: str) -> list[JsonObject]:
+    """Read the events of a stream: the JSON objects of its data, in order.
+
+    :raises RefusedError: data that is no JSON object; a last event that was cut off is left out.
+    """
+    blocks = [_data_of(block) for block in text.replace("\r\n", "\n").replace("\r", "\n").split("\n\n")]
+    datas = [data for data in blocks if data not in ("", _DONE)]
+    events: list[JsonObject] = []
+    for number, data in enumerate(datas, 1):
+        try:
+            event = parse_json(data)
+        except JsonError:
+            if number == len(datas) and not text.endswith("\n\n"):
+                break
+            raise invalid(f"{where}: event {number}", "JSON", data) from None
+        if not isinstance(event, dict):
+            raise invalid(f"{where}: event {number}", "an object", event)
+        events.append(event)
+    return events
+
+
+def _data_of(block: str) -> str:
+    lines = (line[len(_DATA) :].removeprefix(" ") for line in block.split("\n") if line.startswith(_DATA))
+    return "\n".join(lines).strip()
+
+
+def is_event(value: JsonValue) -> bool:
+    """Whether a record is one event of an answer's stream."""
+    if not isinstance(value, dict):
+        return False
+    kind = value.get("type")
+    if isinstance(kind, str) and (kind in _ANTHROPIC or kind.startswith("response.") or kind == "error"):
+        return True
+    return value.get("object") == "chat.completion.chunk"
+
+
+def assemble(events: Sequence[JsonObject], where: str) -> JsonObject:
+    """Put the events of one answer together as the body of a response.
+
+    :raises RefusedError: events of no known API, or none.
+    """
+    kinds = {event.get("type") for event in events if isinstance(event.get("type"), str)}
+    if "message_start" in kinds:
+        return _anthropic(events, where)
+    if any(isinstance(kind, str) and kind.startswith("response.") for kind in kinds):
+        return _responses(events)
+    if any(isinstance(event.get("choices"), list) for event in events):
+        return _chat(events, where)
+    error = next((event["error"] for event in events if isinstance(event.get("error"), dict)), None)
+    if error is not None:
+        return {"error": error}
+    raise RefusedError(Remainder.UNKNOWN_SHAPE, f"{where}: no events of a known API")
+
+
+_ANTHROPIC: Final = frozenset(
+    {
+        "message_start",
+        "content_block_start",
+        "content_block_delta",
+        "content_block_stop",
+        "message_delta",
+        "message_stop",
+    }
+    | {"ping"}
+)
+_PIECES: Final = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
+"""Which member of a delta is a piece of its block."""
+
+
+def _anthropic(events: Iterable[JsonObject], where: str) -> JsonObject:
+    body: JsonObject = {}
+    blocks: dict[Any, JsonObject] = {}
+    pieces: dict[Any, list[str]] = {}
+    for event in events:
+        kind, index = event.get("type"), event.get("index")
+        if kind == "message_start" and isinstance(event.get("message"), dict):
+            body = dict(event["message"])
+        elif kind == "content_block_start" and isinstance(event.get("content_block"), dict):
+            blocks[_key(index, where)] = dict(event["content_block"])
+        elif kind == "content_block_delta" and isinstance(event.get("delta"), dict):
+            piece = event["delta"].get(_PIECES.get(str(event["delta"].get("type")), ""))
+            if isinstance(piece, str):
+                pieces.setdefault(_key(index, where), []).append(piece)
+        elif kind == "message_delta":
+            _merge(body, event)
+        elif kind == "error" and isinstance(event.get("error"), dict):
+            body["error"] = event["error"]
+    return body | {"type": "message", "content": [_block(block, pieces.get(key, [])) for key, block in blocks.items()]}
+
+
+def _merge(body: JsonObject, event: JsonObject) -> None:
+    """Take the end of a message: why it stopped, and the final counts."""
+    if isinstance(event.get("delta"), dict):
+        body.update(event["delta"])
+    if isinstance(event.get("usage"), dict):
+        before = body.get("usage")
+        given = {key: value for key, value in event["usage"].items() if value is not None}
+        body["usage"] = (before if isinstance(before, dict) else {}) | given
+
+
+def _block(block: JsonObject, pieces: list[str]) -> JsonObject:
+    text = "".join(pieces)
+    if not text:
+        return block
+    key = {"text": "text", "thinking": "thinking"}.get(str(block.get("type")))
+    if key is None:
+        return block | {"input": text}
+    begun = block.get(key)
+    return block | {key: (begun if isinstance(begun, str) else "") + text}
+
+
+def _responses(events: Sequence[JsonObject]) -> JsonObject:
+    """Return the response as its last event has it; items that were done stand in where it has none."""
+    bodies = [event["response"] for event in events if isinstance(event.get("response"), dict)]
+    body: JsonObject = dict(bodies[-1]) if bodies else {}
+    done = [event["item"] for event in events if event.get("type") == "response.output_item.done"]
+    if not body.get("output"):
+        body["output"] = [item for item in done if isinstance(item, dict)]
+    return body
+
+
+def _chat(events: Iterable[JsonObject], where: str) -> JsonObject:
+    body: JsonObject = {}
+    choices: dict[Any, JsonObject] = {}
+    for event in events:
+        body.update({key: value for key, value in event.items() if value is not None and key != "choices"})
+        pieces = event.get("choices")
+        for choice in pieces if isinstance(pieces, list) else ():
+            if isinstance(choice, dict):
+                _add_choice(choices.setdefault(_key(choice.get("index", 0), where), {"message": {}}), choice, where)
+    return body | {"choices": [choices[key] for key in sorted(choices)]}
+
+
+def _add_choice(choice: JsonObject, piece: JsonObject, where: str) -> None:
+    if piece.get("finish_reason") is not None:
+        choice["finish_reason"] = piece["finish_reason"]
+    delta = piece.get("delta")
+    message = choice["message"]
+    for key, value in delta.items() if isinstance(delta, dict) else ():
+        if key == "tool_calls":
+            for call in value if isinstance(value, list) else ():
+                _add_tool_call(message, call, where)
+        elif isinstance(value, str) and key in ("content", "reasoning_content", "reasoning", "refusal"):
+            message[key] = message.get(key, "") + value
+        elif value is not None:
+            message.setdefault(key, value)
+
+
+def _add_tool_call(message: JsonObject, piece: JsonValue, where: str) -> None:
+    if not isinstance(piece, dict):
+        return
+    calls = message.setdefault("tool_calls", [])
+    index = piece.get("index", len(calls))
+    call = next((call for call in calls if call["index"] == index), None)
+    if call is None:
+        call = {"index": _key(index, where), "id": None, "type": "function", "function": {"name": "", "arguments": ""}}
+        calls.append(call)
+    call["id"] = piece.get("id") or call["id"]
+    function = piece.get("function")
+    for key in ("name", "arguments"):
+        part = function.get(key) if isinstance(function, dict) else None
+        if isinstance(part, str):
+            call["function"][key] += part
+
+
+def _key(index: JsonValue, where: str) -> int:
+    if type(index) is not int:
+        raise invalid(f"{where}: index of a part", "a whole number", index)
+    return index

@@ -1,0 +1,151 @@
+"""Model calls that OpenTelemetry spans and log records tell, with their messages (GenAI conventions, AI SDK).
+
+A span is read from OTLP/JSON, a console exporter's JSON, or bare attributes. Messages are attributes, or those of an
+event of the span: JSON text or values.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from sediment_assets.capture.contract import Remainder
+from sediment_assets.capture.json_text import parse_json
+from sediment_assets.capture.record_fields import RefusedError, invalid
+from sediment_assets.facts.instants import parse_instant
+from sediment_assets.facts.json_values import JsonError, JsonObject, JsonValue
+
+INPUT: Final = "gen_ai.input.messages"
+OUTPUT: Final = "gen_ai.output.messages"
+SYSTEM: Final = "gen_ai.system_instructions"
+SDK_INPUT: Final = "ai.prompt.messages"
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_SDK_OUTER: Final = ("ai.generateText", "ai.streamText", "ai.generateObject", "ai.streamObject")
+_MODEL_OPERATIONS: Final = frozenset({"chat", "text_completion", "generate_content"})
+_OTLP: Final = (
+    (("resourceSpans", "resource_spans"), ("scopeSpans", "scope_spans", "instrumentationLibrarySpans"), ("spans",)),
+    (("resourceLogs", "resource_logs"), ("scopeLogs", "scope_logs"), ("logRecords", "log_records")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """One span or log record, its attributes as plain values, those of its events among them."""
+
+    place: str
+    name: str
+    attributes: JsonObject
+    start: datetime | None
+    end: datetime | None
+
+    def json(self, key: str) -> JsonValue:
+        """Return an attribute that is JSON, as text or as a value; None when absent.
+
+        :raises RefusedError: it is text, but no JSON.
+        """
+        value = self.attributes.get(key)
+        if not isinstance(value, str):
+            return value
+        try:
+            parsed: JsonValue = parse_json(value)
+        except JsonError:
+            raise invalid(key, "JSON in text", value) from None
+        return parsed
+
+
+def find_spans(place: str, value: JsonObject) -> Iterator[Span] | None:
+    """Return the spans and log records of a record; None when it is nothing of OpenTelemetry's."""
+    for resources, scopes, items in _OTLP:
+        if any(key in value for key in resources):
+            return _unnested(place, value, (resources, scopes, items))
+    if isinstance(value.get("attributes"), dict | list) and (
+        "name" in value or "body" in value or "eventName" in value
+    ):
+        return iter([_span(place, value)])
+    if any(key.startswith("gen_ai.") for key in value):
+        return iter([Span(place, "", value, None, None)])
+    return None
+
+
+def require_call(span: Span) -> None:
+    """Refuse what is no model call with messages; say why.
+
+    :raises RefusedError: another operation, a span around one that is told itself, or messages that were not recorded.
+    """
+    operation = span.attributes.get("gen_ai.operation.name")
+    if isinstance(operation, str) and operation not in _MODEL_OPERATIONS:
+        raise RefusedError(Remainder.NO_EVIDENCE, "a span of an operation that is no model call")
+    if INPUT in span.attributes or OUTPUT in span.attributes or SDK_INPUT in span.attributes:
+        return
+    if span.name in _SDK_OUTER:
+        raise RefusedError(Remainder.REPEATED, "a span around model calls that are spans of their own")
+    if any(key.startswith("gen_ai.") or key == "model" for key in span.attributes):
+        raise RefusedError(Remainder.NO_CONTENT, "a span of a model call without messages")
+    raise RefusedError(Remainder.NO_EVIDENCE, "a span that is no model call")
+
+
+def _unnested(place: str, value: JsonValue, levels: tuple[tuple[str, ...], ...]) -> Iterator[Span]:
+    if not levels:
+        if isinstance(value, dict):
+            yield _span(place, value)
+        return
+    held: dict[str, Any] = value if isinstance(value, dict) else {}
+    name = next((key for key in levels[0] if isinstance(held.get(key), list)), None)
+    for index, item in enumerate(held[name] if name else ()):
+        yield from _unnested(
+            f"{place} {name}[{index}]" if len(levels) == 3 else f"{place}.{name}[{index}]", item, levels[1:]
+        )
+
+
+def _span(place: str, value: JsonObject) -> Span:
+    attributes = _attributes(value.get("attributes"))
+    events = value.get("events")
+    for event in events if isinstance(events, list) else ():
+        if isinstance(event, dict):
+            attributes = _attributes(event.get("attributes")) | attributes
+    body = _any_value(value.get("body"))
+    if isinstance(body, dict):
+        attributes = body | attributes
+    name = value.get("name", value.get("eventName"))
+    start = _time(value, "startTimeUnixNano", "start_time_unix_nano", "startTime", "start_time")
+    end = _time(value, "endTimeUnixNano", "end_time_unix_nano", "endTime", "end_time", "timeUnixNano", "time_unix_nano")
+    return Span(place, name if isinstance(name, str) else "", attributes, start, end)
+
+
+def _attributes(value: JsonValue) -> JsonObject:
+    if isinstance(value, list):
+        pairs = [(item.get("key"), _any_value(item.get("value"))) for item in value if isinstance(item, dict)]
+        return {key: held for key, held in pairs if isinstance(key, str)}
+    return value if isinstance(value, dict) else {}
+
+
+def _any_value(value: JsonValue) -> JsonValue:
+    """Return what an OTLP AnyValue holds, at any depth; a plain value as it is."""
+    if not isinstance(value, dict) or len(value) != 1:
+        return value
+    ((kind, held),) = value.items()
+    match kind.replace("_v", "V"):
+        case "stringValue" | "boolValue" | "doubleValue":
+            return held  # type: ignore[no-any-return]  # a JSON value
+        case "intValue":
+            return int(held) if isinstance(held, str) and held.lstrip("-").isdecimal() and len(held) < 20 else held
+        case "arrayValue":
+            values = held.get("values") if isinstance(held, dict) else None
+            return [_any_value(item) for item in values] if isinstance(values, list) else []
+        case "kvlistValue":
+            return _attributes(held.get("values")) if isinstance(held, dict) else {}
+    return value
+
+
+def _time(value: JsonObject, *keys: str) -> datetime | None:
+    """Read a time: nanoseconds since 1970, [seconds, nanoseconds], or any spelling of facts.md §7; else None."""
+    told = next((value[key] for key in keys if value.get(key) is not None), None)
+    try:
+        if isinstance(told, list) and len(told) == 2 and all(type(part) is int for part in told):
+            return _EPOCH + timedelta(seconds=told[0], microseconds=told[1] // 1000)
+        number = int(told) if isinstance(told, str) and told.isdecimal() and told.isascii() and len(told) < 25 else told
+        if type(number) is int and number > 10**15:
+            return _EPOCH + timedelta(microseconds=number // 1000)
+        return None if told is None or isinstance(told, bool) else parse_instant(told)
+    except (ValueError, OverflowError):
+        return None
