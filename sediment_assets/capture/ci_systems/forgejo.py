@@ -6,7 +6,7 @@ from typing import Final
 from sediment_assets.capture.ci_attempts import ci_outcome, commit_of, host_of_url, repository_of
 from sediment_assets.capture.ci_systems.common import not_evidence, other_forge, qualified_id, result_of, words
 from sediment_assets.capture.contract import CaptureOptions, Remainder
-from sediment_assets.capture.deliveries import Delivery, Sender
+from sediment_assets.capture.deliveries import Delivery
 from sediment_assets.capture.record_fields import Fields, RefusedError, invalid
 from sediment_assets.facts.ci_outcome import CIOutcome
 from sediment_assets.facts.expected import shown
@@ -37,18 +37,15 @@ def read(delivery: Delivery, options: CaptureOptions) -> CIOutcome:
     if _is_action_run(delivery.payload):
         return _action_run(delivery, payload.fields("run"), options)
     if isinstance(delivery.payload.get("workflow_run"), dict):
-        return _workflow_run(delivery, payload, options)
+        return _workflow_run(delivery, payload, payload.fields("workflow_run"), options)
+    if "head_sha" in delivery.payload:
+        return _workflow_run(delivery, Fields({}), payload, options)
     if {"ref", "before", "after"} <= delivery.payload.keys():
         raise other_forge("forgejo push")
     event = delivery.event or "event"
     if event == "repository":
         raise other_forge("forgejo repository")
     raise not_evidence(f"forgejo {shown(event)}")
-
-
-def is_sent_by(delivery: Delivery) -> bool:
-    """Whether the headers say Forgejo or Gitea."""
-    return delivery.sender is Sender.FORGEJO
 
 
 def _repository(payload: JsonObject) -> JsonObject:
@@ -103,10 +100,10 @@ def _event_payload(run: Fields) -> Fields:
     return Fields(event if isinstance(event, dict) else {}, "run.event_payload")
 
 
-def _workflow_run(delivery: Delivery, payload: Fields, options: CaptureOptions) -> CIOutcome:
+def _workflow_run(delivery: Delivery, payload: Fields, run: Fields, options: CaptureOptions) -> CIOutcome:
     if (action := payload.word("action")) not in (None, "completed"):
         raise RefusedError(Remainder.NOT_TERMINAL, f"gitea workflow_run with action {shown(action)}")
-    run, workflow = payload.fields("workflow_run"), payload.fields("workflow")
+    workflow = payload.fields("workflow")
     ended_at = run.instant("completed_at") or run.instant("updated_at")
     word = run.word("conclusion") or run.word("status")
     result = result_of(word, RESULTS, RUNNING, ended_at, "gitea workflow run")

@@ -19,9 +19,9 @@ from sediment_assets.capture.ci_systems import (
     neutral,
 )
 from sediment_assets.capture.contract import CaptureOptions, Document, Remainder, Source, Translated, Untranslated
-from sediment_assets.capture.deliveries import Delivery, Sender, open_delivery
+from sediment_assets.capture.deliveries import Sender, open_delivery
 from sediment_assets.capture.github.events import event_of_body
-from sediment_assets.capture.record_fields import Fields, RefusedError, unknown_shape
+from sediment_assets.capture.record_fields import RefusedError, unknown_shape
 from sediment_assets.facts.ci_outcome import CIOutcome
 from sediment_assets.facts.json_values import JsonObject, JsonValue
 
@@ -128,17 +128,7 @@ def _read(value: JsonValue, options: CaptureOptions) -> CIOutcome:
         if system.reads(payload):
             outcome: CIOutcome = system.read(delivery, options)
             return outcome
-    if _is_gitea_run(payload):
-        return forgejo.read(Delivery({"workflow_run": payload}, id=delivery.id), options)
     raise unknown_shape(_GITHUB if event_of_body(payload) or "head_sha" in payload else "expected a CI run")
-
-
-def _is_gitea_run(payload: JsonObject) -> bool:
-    """Whether a payload is a run as Gitea's REST API lists it: like GitHub's, in a repository that is not GitHub's."""
-    repository = payload.get("repository")
-    if not isinstance(repository, dict) or "head_sha" not in payload:
-        return False
-    return forgejo.reads({"repository": Fields(repository).value})
 
 
 SOURCE: Final[Source] = CISource()

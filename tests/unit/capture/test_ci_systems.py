@@ -1,0 +1,397 @@
+"""CI systems → CIOutcome: what each word means, which commit and repository, what has not ended (facts.md §4.1)."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from sediment_assets.capture.contract import Remainder, Untranslated
+from sediment_assets.capture.sources.ci import SOURCE
+from sediment_assets.facts.instants import parse_instant
+from tests.captured import facts, only_fact, only_remainder, translate
+from tests.ci_payloads import (
+    ENDED,
+    SHA,
+    azure,
+    azure_run,
+    bitbucket,
+    bitbucket_status,
+    buildkite,
+    cdevents,
+    circleci,
+    circleci_pipeline,
+    circleci_workflow,
+    forgejo,
+    gitea,
+    gitea_repository,
+    gitlab,
+    gitlab_job,
+    gitlab_project,
+    jenkins,
+    jenkins_checkout,
+    jenkins_message,
+    neutral,
+)
+from tests.github_payloads import push, run, workflow_run
+
+Payload = dict[str, Any]
+GITLAB_REST = {
+    "id": 31,
+    "iid": 3,
+    "project_id": 1,
+    "sha": SHA,
+    "ref": "main",
+    "status": "success",
+    "updated_at": ENDED,
+    "web_url": "https://gitlab.octo.example/octo/web/-/pipelines/31",
+}
+
+
+@pytest.mark.parametrize(
+    ("payload", "provider", "run_id"),
+    [
+        (gitlab(), "gitlab_ci", "31"),
+        (GITLAB_REST, "gitlab_ci", "31"),
+        (bitbucket(), "other", "bitbucket:{2b922c6d-0000-4e91-a7be-000000000001}/4"),
+        (bitbucket_status(), "other", "bitbucket:{2b922c6d-0000-4e91-a7be-000000000001}/4"),
+        (forgejo(), "other", "forgejo:code.octo.example/3332"),
+        (gitea(), "other", "forgejo:code.octo.example/3332"),
+        ({**gitea()["workflow_run"], "repository": gitea_repository()}, "other", "forgejo:code.octo.example/3332"),
+        (circleci(), "circleci", "7381218b-1"),
+        (buildkite(), "buildkite", "018f7ee5-1"),
+        ({**buildkite()["build"], "pipeline": buildkite()["pipeline"]}, "buildkite", "018f7ee5-1"),
+        (jenkins(), "jenkins", "team » web #31"),
+        (jenkins(url="https://ci.octo.example/job/web/31/"), "jenkins", "https://ci.octo.example/job/web/31/"),
+        (jenkins_message(), "jenkins", "https://ci.octo.example/job/web/31/"),
+        (azure(), "other", "azure:dev.azure.com/octo/2"),
+        (azure()["resource"], "other", "azure:dev.azure.com/octo/2"),
+        (azure_run(), "other", "azure:dev.azure.com/octo/2"),
+        (cdevents(), "other", "cdevents:/ci/octo/run-7"),
+        ({"specversion": "1.0", "type": "dev.cdevents", "data": cdevents()}, "other", "cdevents:/ci/octo/run-7"),
+        (neutral(), "other", "nightly-7"),
+    ],
+)
+def test_every_system_names_run_commit_repository_branch_and_time(payload: Payload, provider: str, run_id: str) -> None:
+    outcome = only_fact(SOURCE, payload)
+    assert (outcome.provider.value, outcome.run_id) == (provider, run_id)
+    assert (outcome.repo, outcome.commit_sha, outcome.branch) == ("octo/web", SHA, "main")
+    assert outcome.result.value == "passed"
+    assert outcome.captured_at == parse_instant(ENDED)
+    assert not outcome.is_identified
+
+
+def _bitbucket(result: str) -> Payload:
+    return bitbucket(result=result)
+
+
+@pytest.mark.parametrize(
+    ("make", "results"),
+    [
+        (
+            gitlab,
+            {"success": "passed", "failed": "failed", "canceled": "cancelled", "skipped": "skipped", "odd": "unknown"},
+        ),
+        (
+            _bitbucket,
+            {
+                "SUCCESSFUL": "passed",
+                "FAILED": "failed",
+                "ERROR": "error",
+                "STOPPED": "cancelled",
+                "EXPIRED": "timed_out",
+                "COMPLETED": "unknown",
+            },
+        ),
+        (bitbucket_status, {"SUCCESSFUL": "passed", "FAILED": "failed", "STOPPED": "cancelled", "ODD": "unknown"}),
+        (forgejo, {"success": "passed", "failure": "failed", "cancelled": "cancelled", "skipped": "skipped"}),
+        (gitea, {"success": "passed", "failure": "failed", "cancelled": "cancelled", "odd": "unknown"}),
+        (
+            circleci,
+            {
+                "success": "passed",
+                "failed": "failed",
+                "error": "error",
+                "unauthorized": "error",
+                "canceled": "cancelled",
+                "not_run": "skipped",
+                "odd": "unknown",
+            },
+        ),
+        (
+            buildkite,
+            {"passed": "passed", "failed": "failed", "canceled": "cancelled", "skipped": "skipped", "odd": "unknown"},
+        ),
+        (
+            jenkins,
+            {
+                "SUCCESS": "passed",
+                "UNSTABLE": "failed",
+                "FAILURE": "failed",
+                "ABORTED": "cancelled",
+                "NOT_BUILT": "skipped",
+                "NOT_BUILD": "unknown",
+            },
+        ),
+        (
+            azure,
+            {
+                "succeeded": "passed",
+                "partiallySucceeded": "neutral",
+                "failed": "failed",
+                "canceled": "cancelled",
+                "odd": "unknown",
+            },
+        ),
+        (
+            cdevents,
+            {"success": "passed", "failure": "failed", "error": "error", "cancel": "cancelled", "odd": "unknown"},
+        ),
+    ],
+)
+def test_words_mean_what_the_table_says_and_are_kept(make: Callable[[str], Payload], results: dict[str, str]) -> None:
+    told = {word: only_fact(SOURCE, make(word)) for word in results}
+    assert {word: outcome.result.value for word, outcome in told.items()} == results
+    assert {word: outcome.provider_result for word, outcome in told.items()} == {word: word for word in results}
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        *(gitlab(status) for status in ("created", "pending", "running", "manual", "scheduled", "canceling", None)),
+        gitlab("odd", finished_at=None),
+        bitbucket("IN_PROGRESS", "IN_PROGRESS"),
+        bitbucket("PAUSED"),
+        bitbucket("PENDING", None, completed_on=None),
+        bitbucket_status("INPROGRESS"),
+        forgejo("running"),
+        forgejo("waiting", stopped="0001-01-01T00:00:00Z"),
+        {**gitea(), "action": "in_progress"},
+        gitea(None, status="running"),
+        circleci("running"),
+        circleci("on_hold"),
+        buildkite("running"),
+        buildkite("blocked"),
+        buildkite("passed", blocked=True),
+        {**buildkite(), "event": "build.running"},
+        jenkins(None),
+        jenkins("SUCCESS", building=True),
+        jenkins_message(phase="STARTED"),
+        azure(None, "inProgress"),
+        azure("none"),
+        azure_run(None, "inProgress"),
+        cdevents("success", "started"),
+        cdevents("success", "queued"),
+    ],
+)
+def test_run_that_has_not_ended_is_no_outcome(payload: Payload) -> None:
+    assert only_remainder(SOURCE, payload)[0] is Remainder.NOT_TERMINAL
+
+
+@pytest.mark.parametrize(
+    ("jobs", "result"),
+    [
+        ([], "failed"),
+        ([gitlab_job(None)], "failed"),
+        ([gitlab_job("script_failure")], "failed"),
+        ([gitlab_job("unknown_failure")], "failed"),
+        ([gitlab_job("runner_system_failure")], "error"),
+        ([gitlab_job("runner_system_failure"), gitlab_job("stuck_or_timeout_failure")], "error"),
+        ([gitlab_job("runner_system_failure"), gitlab_job("script_failure")], "failed"),
+        ([gitlab_job("runner_system_failure"), gitlab_job("script_failure", allow_failure=True)], "error"),
+        ([gitlab_job("job_execution_timeout")], "timed_out"),
+        ([gitlab_job("job_execution_timeout"), gitlab_job("runner_system_failure")], "failed"),
+        ([gitlab_job("runner_system_failure", status="success")], "failed"),
+    ],
+)
+def test_failed_gitlab_pipeline_is_an_error_only_when_no_job_failed_by_itself(jobs: list[Payload], result: str) -> None:
+    outcome = only_fact(SOURCE, {**gitlab("failed"), "builds": jobs})
+    assert (outcome.result.value, outcome.provider_result) == (result, "failed")
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        gitlab(sha="4c4c4c4"),
+        bitbucket(target={"ref_name": "main", "commit": {"hash": "4c4c4c4c4c4c"}}),
+        circleci_workflow(),
+        buildkite(commit="HEAD"),
+        buildkite(commit=""),
+        jenkins(actions=[{}]),
+        jenkins(actions=[jenkins_checkout(), jenkins_checkout("5d" * 20, "https://github.com/octo/lib.git")]),
+        azure(sourceVersion="C1234"),
+        cdevents(commit_sha=None),
+        neutral(commit_sha=None),
+        neutral(commit_sha="main"),
+    ],
+)
+def test_run_without_its_whole_commit_id_is_refused(payload: Payload) -> None:
+    assert only_remainder(SOURCE, payload)[0] is Remainder.NO_COMMIT
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        bitbucket(repository=None),
+        jenkins(actions=[{**jenkins_checkout(), "remoteUrls": []}]),
+        azure(repository={"id": "71777fbc", "type": "TfsGit", "name": "web"}),
+        cdevents(repo=None),
+        neutral(repo=""),
+    ],
+)
+def test_run_that_names_no_repository_takes_the_operators_or_is_refused(payload: Payload) -> None:
+    assert only_remainder(SOURCE, payload)[0] is Remainder.NO_REPOSITORY
+    assert only_fact(SOURCE, payload, settings={"repo": "Octo/Site"}).repo == "octo/site"
+    assert only_remainder(SOURCE, payload, settings={"repo": "site"})[0] is Remainder.INVALID_VALUE
+
+
+def test_operators_repository_never_replaces_one_that_is_named() -> None:
+    assert only_fact(SOURCE, gitlab(), settings={"repo": "octo/site"}).repo == "octo/web"
+
+
+def test_nested_gitlab_path_is_never_cut_to_a_slug() -> None:
+    payload = {**gitlab(), "project": gitlab_project("octo/group/web")}
+    detail = "project.path_with_namespace: expected owner/name, got a path of 3 parts"
+    assert only_remainder(SOURCE, payload) == (Remainder.NO_REPOSITORY, detail)
+    assert only_remainder(SOURCE, payload, settings={"repo": "octo/web"})[0] is Remainder.NO_REPOSITORY
+    assert only_fact(SOURCE, payload, settings={"repo:octo/group/web": "octo/web"}).repo == "octo/web"
+
+
+@pytest.mark.parametrize(
+    ("payload", "reason"),
+    [
+        ({"object_kind": "push", "project_id": 1}, Remainder.UNSUPPORTED_FORGE),
+        ({"event_name": "project_rename", "project_id": 1}, Remainder.UNSUPPORTED_FORGE),
+        ({"repository": bitbucket()["repository"], "push": {"changes": []}}, Remainder.UNSUPPORTED_FORGE),
+        ({**push(), "repository": gitea_repository()}, Remainder.UNSUPPORTED_FORGE),
+        ({"eventType": "git.push", "resource": {}}, Remainder.UNSUPPORTED_FORGE),
+        ({"object_kind": "build", "build_status": "success"}, Remainder.NO_EVIDENCE),
+        ({"object_kind": "merge_request"}, Remainder.NO_EVIDENCE),
+        ({"repository": bitbucket()["repository"], "pullrequest": {}}, Remainder.NO_EVIDENCE),
+        (bitbucket_status(url="https://ci.octo.example/job/1"), Remainder.NO_EVIDENCE),
+        ({"type": "job-completed", "pipeline": {}, "workflow": {}}, Remainder.NO_EVIDENCE),
+        ({"event": "job.finished", "build": {}, "job": {}}, Remainder.NO_EVIDENCE),
+        ({"eventType": "release.created", "resource": {}}, Remainder.NO_EVIDENCE),
+        ({"context": {"type": "dev.cdevents.taskrun.finished.0.3.0"}, "subject": {}}, Remainder.NO_EVIDENCE),
+        (run(), Remainder.UNKNOWN_SHAPE),
+        (workflow_run(), Remainder.UNKNOWN_SHAPE),
+        (push(), Remainder.UNKNOWN_SHAPE),
+        ({"id": 1}, Remainder.UNKNOWN_SHAPE),
+        ("text", Remainder.UNKNOWN_SHAPE),
+    ],
+)
+def test_other_payloads_are_counted_for_what_they_are(payload: Any, reason: Remainder) -> None:
+    assert only_remainder(SOURCE, payload)[0] is reason
+
+
+def test_circleci_workflows_are_joined_to_pipelines_before_or_after_them() -> None:
+    other = circleci_workflow(id="w-2", pipeline_id="p-2")
+    told = translate(SOURCE, {"items": [circleci_workflow(), other]}, {"items": [circleci_pipeline()]})
+    assert [(one.place, getattr(one, "reason", None)) for one in told] == [
+        ("in:2.items[0]", Remainder.NO_EVIDENCE),
+        ("in:1.items[0]", None),
+        ("in:1.items[1]", Remainder.NO_COMMIT),
+    ]
+    in_order = translate(SOURCE, circleci_pipeline(), circleci_workflow())
+    assert in_order[1].fact.model_dump() == told[1].fact.model_dump()  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "slug"),
+    [
+        (
+            circleci_pipeline(vcs=None, trigger_parameters={"git": {"checkout_sha": SHA, "branch": "main"}}),
+            "gh/octo/web",
+        ),
+        (
+            circleci_pipeline(
+                vcs=None,
+                trigger_parameters={
+                    "git": {"checkout_sha": SHA, "branch": "main", "repo_owner": "octo", "repo_name": "web"}
+                },
+            ),
+            "circleci/89xc/63AY",
+        ),
+        (circleci_pipeline(), "circleci/89xc/63AY"),
+    ],
+)
+def test_circleci_names_commit_and_repository_in_several_places(pipeline: Payload, slug: str) -> None:
+    told = translate(SOURCE, pipeline | {"trigger": {}}, circleci_workflow(project_slug=slug))
+    (outcome,) = facts(told[1:])
+    assert (outcome.repo, outcome.commit_sha, outcome.branch) == ("octo/web", SHA, "main")
+
+
+def test_jenkins_build_of_several_repositories_needs_the_operators_word() -> None:
+    library = jenkins_checkout("5d" * 20, "https://github.com/octo/lib.git")
+    build = jenkins(actions=[library, jenkins_checkout()])
+    assert only_remainder(SOURCE, build)[0] is Remainder.NO_COMMIT
+    outcome = only_fact(SOURCE, build, settings={"repo": "octo/web"})
+    assert (outcome.repo, outcome.commit_sha) == ("octo/web", SHA)
+
+
+@pytest.mark.parametrize(
+    ("name", "branch"), [("refs/remotes/origin/a/b", "a/b"), ("origin/a", "origin/a"), ("detached", "")]
+)
+def test_jenkins_branch_is_the_remote_one(name: str, branch: str) -> None:
+    checkout = jenkins_checkout()
+    checkout["lastBuiltRevision"]["branch"] = [{"name": name}]
+    assert only_fact(SOURCE, jenkins(actions=[checkout])).branch == branch
+
+
+def test_jenkins_build_with_a_name_of_its_own_needs_its_url() -> None:
+    reason, detail = only_remainder(SOURCE, jenkins(fullDisplayName="team » web 1.2.0"))
+    assert (reason, detail.partition(":")[0]) == (Remainder.INVALID_VALUE, "url")
+
+
+def test_old_azure_build_names_commit_and_result_in_its_old_way() -> None:
+    version = f"LG:refs/heads/main:{SHA}"
+    outcome = only_fact(SOURCE, azure(None, "partiallySucceeded", sourceVersion=None, sourceGetVersion=version))
+    assert (outcome.commit_sha, outcome.branch, outcome.result.value) == (SHA, "main", "neutral")
+
+
+def test_forgejo_pull_request_run_names_number_and_head_branch() -> None:
+    event = '{"pull_request": {"head": {"ref": "topic"}}}'
+    body = forgejo(prettyref="#12", event_payload=event)
+    headers = {
+        "x-forgejo-event": "action_run_success",
+        "x-forgejo-delivery": "d-1",
+        "x-github-event": "action_run_success",
+    }
+    outcome = only_fact(SOURCE, {"topic": "bus", "headers": headers, "body": body})
+    assert (outcome.pr_number, outcome.branch) == (12, "topic")
+    assert (outcome.source_event_type, outcome.source_event_id) == ("action_run_success", "d-1")
+
+
+def test_gitea_run_carries_attempt_and_workflow() -> None:
+    outcome = only_fact(SOURCE, gitea())
+    assert (outcome.run_attempt, outcome.workflow_id, outcome.workflow_path) == (2, "ci.yaml", "ci.yaml")
+
+
+def test_cdevent_carries_its_envelope_and_identity() -> None:
+    identity = {"repository_provider": "github", "repository_host": "github.com", "repository_id": "5"}
+    outcome = only_fact(SOURCE, cdevents("failure", run_attempt=2, **identity))
+    assert (outcome.source_event_type, outcome.source_spec_version, outcome.source_event_id) == (
+        "dev.cdevents.pipelinerun.finished.0.3.0",
+        "0.5.0",
+        "271069a8-1",
+    )
+    assert (outcome.run_attempt, outcome.repository_id) == (2, "5")
+    assert only_remainder(SOURCE, cdevents(commit="x"))[0] is Remainder.INVALID_VALUE
+
+
+@pytest.mark.parametrize("one", [gitlab, buildkite, circleci, jenkins, azure, forgejo, cdevents, neutral])
+def test_redelivery_is_repeated_and_another_end_contradicts(one: Callable[..., Payload]) -> None:
+    word = {"gitlab": "failed", "buildkite": "failed", "circleci": "failed", "jenkins": "FAILURE", "azure": "failed"}
+    other = neutral(result="failed") if one is neutral else one(word.get(one.__name__, "failure"))
+    told = translate(SOURCE, one(), one(), other)
+    reasons = [one.reason if isinstance(one, Untranslated) else None for one in told]
+    assert reasons == [None, Remainder.REPEATED, Remainder.INVALID_VALUE]
+
+
+def test_bitbucket_status_and_pipeline_tell_one_run() -> None:
+    told = translate(SOURCE, bitbucket_status(), {"values": [bitbucket()]})
+    assert [getattr(one, "reason", None) for one in told] == [None, Remainder.REPEATED]
+
+
+def test_empty_answers_are_counted() -> None:
+    for value in ([], {"values": []}, {"items": [], "next_page_token": None}):
+        assert only_remainder(SOURCE, value)[0] is Remainder.NO_EVIDENCE
