@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from sediment_assets.capture.contract import Source
-from sediment_assets.capture.sources import ci, exchanges, github, litellm, otlp
+from sediment_assets.capture.sources import ci, exchanges, github, litellm, otlp, transcripts
 
 SOURCES: Mapping[str, Source] = {
     source.name: source
@@ -13,6 +13,7 @@ SOURCES: Mapping[str, Source] = {
         github.SOURCE,
         ci.SOURCE,
         otlp.SOURCE,
+        transcripts.SOURCE,
     )
 }
 """Filled by the modules of ``sources/``, one entry each, in the order in which help lists them."""

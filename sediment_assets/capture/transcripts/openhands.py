@@ -1,0 +1,113 @@
+"""OpenHands: event lists, downloads, evaluation rows (``output.jsonl``) and event logs of its SDK.
+
+The events of a conversation are its records, or are held by one. What both generations of events share is here; what
+each event says is in ``openhands_events.py`` and ``openhands_sdk.py``. Documentation: docs/capture/transcripts.md.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from sediment_assets.capture.contract import CaptureOptions, Record, Remainder
+from sediment_assets.capture.model_calls import OFFSET_SETTING
+from sediment_assets.capture.record_fields import RefusedError, unknown_shape
+from sediment_assets.capture.transcripts.calls import CallMaker
+from sediment_assets.capture.transcripts.conversation import Outcome
+from sediment_assets.capture.transcripts.openhands_events import EventReader
+from sediment_assets.capture.transcripts.openhands_sdk import SdkReader
+from sediment_assets.capture.transcripts.others import described
+from sediment_assets.capture.transcripts.sessions import at_path, named_session
+from sediment_assets.facts.json_values import JsonObject, JsonValue
+
+HOLDERS: Final = ("history", "trajectory", "events")
+"""Where a record that is no event holds its events."""
+_SESSION_KEYS: Final = ("session_id", "conversation_id", "sid", "instance_id")
+
+
+class OpenHands:
+    """Translates the OpenHands documents of one run."""
+
+    def __init__(self, options: CaptureOptions) -> None:
+        self._options = options
+        self._maker = CallMaker("openhands", options)
+
+    def read(self, records: Iterator[Record]) -> Iterator[Outcome]:
+        """Translate one document."""
+        bare: _Reader | None = None
+        for record in records:
+            events = events_of(record.value)
+            if events is None:
+                if bare is None:
+                    bare = _Reader(self._maker, self._options, {})
+                yield from bare.read(record.place, record.value)
+                continue
+            holder = record.value if isinstance(record.value, dict) else {}
+            reader = _Reader(self._maker, self._options, holder)
+            for place, event in _flat(record.place, events):
+                yield from reader.read(place, event)
+            yield from reader.finish()
+        if bare is not None:
+            yield from bare.finish()
+
+    def finish(self) -> Iterator[Outcome]:
+        """Nothing is left over: no conversation goes on in another document."""
+        return iter(())
+
+
+class _Reader:
+    """Reads the events of one conversation, of either generation."""
+
+    def __init__(self, maker: CallMaker, options: CaptureOptions, holder: JsonObject) -> None:
+        self._options = options
+        self._offset = options.settings.get(OFFSET_SETTING, "")
+        self._maker = maker
+        self._session_id = named_session(holder, options, _SESSION_KEYS)
+        self._configured = at_path(holder, "metadata.llm_config.model")
+        self._reader: EventReader | SdkReader | None = None
+
+    def read(self, place: str, event: JsonValue) -> Iterator[Outcome]:
+        try:
+            if not isinstance(event, dict):
+                raise unknown_shape(described(event))
+            if "history" in event and "instance_id" in event:
+                raise RefusedError(Remainder.NO_CONTENT, "history: the events are missing")
+            reader = self._reader_of(event)
+            stamp = event.get("timestamp")
+            if isinstance(stamp, str) and self._offset:
+                reader.conversation.timeline.saw(stamp + self._offset)
+            reader.conversation.timeline.saw(stamp)
+            yield from reader.read(place, event)
+        except RefusedError as refused:
+            yield refused.at(place)
+
+    def finish(self) -> Iterator[Outcome]:
+        if self._reader is not None:
+            yield from self._reader.conversation.finish()
+
+    def _reader_of(self, event: JsonObject) -> EventReader | SdkReader:
+        if self._reader is None:
+            if isinstance(event.get("kind"), str):
+                self._reader = SdkReader(self._maker, self._session_id)
+            else:
+                self._reader = EventReader(self._maker, self._session_id, self._configured)
+        return self._reader
+
+
+def events_of(value: JsonValue) -> list[JsonValue] | None:
+    """Return the events that one record holds; None when the record is an event itself."""
+    if not isinstance(value, dict):
+        return None
+    for key in HOLDERS:
+        held = value.get(key)
+        if isinstance(held, list):
+            return held
+    return None
+
+
+def _flat(place: str, events: list[JsonValue]) -> Iterator[tuple[str, JsonValue]]:
+    """Yield events with their places; the oldest evaluation rows hold pairs of an action and its observation."""
+    for index, event in enumerate(events):
+        if isinstance(event, list):
+            for position, one in enumerate(event):
+                yield f"{place}.history[{index}][{position}]", one
+        else:
+            yield f"{place}.history[{index}]", event
