@@ -5,7 +5,6 @@ several files.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import chain
 from typing import Final, Protocol
 
@@ -14,6 +13,7 @@ from sediment_assets.capture.contract import (
     Document,
     Record,
     Remainder,
+    Source,
     Translated,
     Untranslated,
 )
@@ -50,12 +50,11 @@ _TRANSLATORS: Final[Mapping[Format, Callable[[CaptureOptions], Translator]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
 class Transcripts:
-    """The source."""
+    """Transcripts of any number of formats in one run."""
 
-    name: str = "transcripts"
-    help: str = "sessions of Claude Code and Codex, trajectories of SWE-agent, mini-swe-agent and OpenHands"
+    name = "transcripts"
+    help = "sessions of Claude Code and Codex, trajectories of SWE-agent, mini-swe-agent and OpenHands"
 
     def translate(self, documents: Iterable[Document], options: CaptureOptions) -> Iterator[Translated | Untranslated]:
         """Translate documents in order; the format of each is told by its records."""
@@ -94,4 +93,4 @@ def _unknown(seen: list[Record], records: Iterator[Record]) -> Iterator[Untransl
         yield Untranslated(record.place, Remainder.UNKNOWN_SHAPE, detail)
 
 
-SOURCE: Final = Transcripts()
+SOURCE: Final[Source] = Transcripts()
