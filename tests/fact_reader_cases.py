@@ -123,7 +123,7 @@ class FactReaderCases:
         log = [make_quarantine(org_id="other"), make_quarantine(org_id="other", quarantine_id="q2")]
         with open_reader([*theirs, make_call()], log) as facts:
             assert [session.session_id for session in facts.sessions()] == ["s1"]
-            assert [call.inference_call_id for call in facts.full_calls(["c1", "x1"])] == ["c1"]
+            assert [call.fact().inference_call_id for call in facts.full_calls(["c1", "x1"])] == ["c1"]
             assert list(facts.session_ids_with_calls()) == ["s1"]
             assert [call.inference_call_id for call in facts.call_identities()] == ["c1"]
             assert facts.full_ci_outcomes(["x3"]) == {}
@@ -353,8 +353,10 @@ class FactReaderCases:
         ]
         call = make_call(output_messages=output, raw={"b": "\0", "a": float("inf")}, input_tokens=0, model=None)
         with open_reader([call, make_call(inference_call_id="c2", session_id="s2")]) as facts:
-            (found,) = facts.full_calls(["c1"])
+            (full,) = facts.full_calls(["c1"])
+            found = full.fact()
             assert found == call
+            assert (full.session_id, full.fact("[]").input_messages) == ("s1", ())
             dumped = found.model_dump()
             assert encode_stored(dumped["raw"]) == '{"a":Infinity,"b":"\\u0000"}'
             parts = dumped["output_messages"][0]["parts"]
@@ -366,7 +368,7 @@ class FactReaderCases:
         wanted = [f"c{n * 7 % 40}" for n in range(40)]
         with open_reader(calls) as facts:
             found = facts.full_calls(iter([*wanted[:20], "unknown", *wanted[20:]]))
-            assert [call.inference_call_id for call in found] == wanted
+            assert [call.fact().inference_call_id for call in found] == wanted
             assert list(facts.full_calls([])) == []
 
     # --- repository-scoped Facts

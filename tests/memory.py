@@ -3,12 +3,14 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from itertools import groupby
 from typing import Any, TypeVar
 
 from sediment_assets.derive.fact_reader import (
     CallIdentity,
     CandidateCall,
+    FullCall,
     SessionFacts,
     SessionWindow,
     StoredCall,
@@ -135,17 +137,12 @@ class MemoryFacts:
             aliases = tuple(sorted(call.call_aliases))
             yield CallIdentity(call.inference_call_id, call.org_id, call.session_id, call.observed_at, aliases)
 
-    def full_calls(self, inference_call_ids: Iterable[str]) -> Iterator[InferenceCall]:
+    def full_calls(self, inference_call_ids: Iterable[str]) -> Iterator[FullCall]:
         calls = {call.inference_call_id: call for call in self._calls()}
         for call_id in inference_call_ids:
             if call_id in calls:
                 call = calls[call_id]
-                stored = _stored_call(call)
-                messages = {
-                    "input_messages": decode_messages(stored.input_text),
-                    "output_messages": decode_messages(stored.output_text),
-                }
-                yield InferenceCall.model_validate(_ordered(call).model_dump() | messages)
+                yield FullCall(call.session_id, _stored_call(call).input_text, partial(_call_with_input, call))
 
     def _all(self, kind: type[F]) -> list[F]:
         return [fact for fact in self._facts if isinstance(fact, kind)]
@@ -158,6 +155,14 @@ class MemoryFacts:
 
 
 _PULL_REQUESTS = (FactTable.PULL_REQUEST_MERGES, FactTable.PULL_REQUEST_REVISIONS)
+
+
+def _call_with_input(call: InferenceCall, input_text: str) -> InferenceCall:
+    messages = {
+        "input_messages": decode_messages(input_text),
+        "output_messages": decode_messages(_stored_call(call).output_text),
+    }
+    return InferenceCall.model_validate(_ordered(call).model_dump() | messages)
 
 
 def _table_of(fact: Fact | OtherFact) -> FactTable:

@@ -23,7 +23,6 @@ from sediment_assets.bundle.encoding import (
     Population,
     decode_line,
     decode_manifest,
-    encode_line,
     encode_manifest,
 )
 from sediment_assets.bundle.errors import BundleError
@@ -142,7 +141,7 @@ def stage_bundle(
 
 
 def _encoded(build: BundleBuild, population: Population, progress: Progress | None) -> Iterator[bytes]:
-    return _counted(map(encode_line, build.records(population)), f"writing {population.file}", progress)
+    return _counted(build.lines(population), f"writing {population.file}", progress)
 
 
 def _counted(lines: Iterator[bytes], action: str, progress: Progress | None) -> Iterator[bytes]:

@@ -7,13 +7,15 @@ derived: their file is empty.
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from sediment_assets.bundle.encoding import Population
+from sediment_assets.bundle.call_writing import CallWriter
+from sediment_assets.bundle.encoding import Population, encode_line
 from sediment_assets.bundle.manifest import Manifest, MemberFile
 from sediment_assets.bundle.population_records import population_plain
 from sediment_assets.bundle.rollout_record import rollout_plain
-from sediment_assets.derive.fact_reader import FactReader
+from sediment_assets.derive.fact_reader import CallIdentity, FactReader, FullCall
 from sediment_assets.derive.tally import sorted_counts
 from sediment_assets.facts.json_values import JsonObject
+from sediment_assets.repositories.evidence import RepositoryEvidence
 from sediment_assets.rollouts.derivation import Derivation
 from sediment_assets.rollouts.scope import CohortScope
 
@@ -30,17 +32,17 @@ class BundleBuild:
         self._scope = scope
         self._mirror_revisions = derivation.mirror_revisions  # read first: a mirror that cannot be listed ends the run
         self._kept: set[str] = set()
-        self._sources: Mapping[Population, Callable[[], Iterator[JsonObject]]] = {
+        self._sources: Mapping[Population, Callable[[], Iterator[bytes]]] = {
             Population.ATTRIBUTED_COMPLETIONS: lambda: iter(()),
-            Population.ROLLOUTS: self._rollouts,
-            Population.INFERENCE_CALLS: self._calls,
-            Population.INFERENCE_CALL_IDENTITIES: lambda: map(population_plain, facts.call_identities()),
-            Population.REPOSITORY_IDENTITIES: lambda: map(population_plain, facts.evidence()),
-            Population.REPOSITORY_RENAMES: lambda: (rename.model_dump() for rename in facts.renames()),
+            Population.ROLLOUTS: lambda: map(encode_line, self._rollouts()),
+            Population.INFERENCE_CALLS: lambda: map(CallWriter().line, self._calls()),
+            Population.INFERENCE_CALL_IDENTITIES: lambda: map(_population_line, facts.call_identities()),
+            Population.REPOSITORY_IDENTITIES: lambda: map(_population_line, facts.evidence()),
+            Population.REPOSITORY_RENAMES: lambda: (encode_line(rename.model_dump()) for rename in facts.renames()),
         }
 
-    def records(self, population: Population) -> Iterator[JsonObject]:
-        """Yield the plain records of a population in the order of bundle.md §6."""
+    def lines(self, population: Population) -> Iterator[bytes]:
+        """Yield the lines of a population in the order of bundle.md §6."""
         return self._sources[population]()
 
     def _rollouts(self) -> Iterator[JsonObject]:
@@ -48,15 +50,14 @@ class BundleBuild:
             self._kept.add(rollout.session_id)
             yield rollout_plain(rollout)
 
-    def _calls(self) -> Iterator[JsonObject]:
-        """Yield the complete calls of the Rollouts: every call of a Session is on a Turn."""
+    def _calls(self) -> Iterator[FullCall]:
+        """Return the complete calls of the Rollouts: every call of a Session is on a Turn."""
         named = (
             identity.inference_call_id
             for identity in self._facts.call_identities()
             if identity.session_id in self._kept
         )
-        for call in self._facts.full_calls(named):
-            yield call.model_dump()
+        return self._facts.full_calls(named)
 
     def manifest(self, files: Mapping[Population, MemberFile]) -> Manifest:
         """Return the manifest; the counters are complete once the Rollouts are written."""
@@ -73,3 +74,7 @@ class BundleBuild:
             fragmented=sorted_counts(derivation.fragmented),
             files=files,
         )
+
+
+def _population_line(row: RepositoryEvidence | CallIdentity) -> bytes:
+    return encode_line(population_plain(row))

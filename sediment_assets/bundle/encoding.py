@@ -52,9 +52,12 @@ def encode_line(record: Any) -> bytes:
 
     Raises JsonError for a value without a JSON form: a captured tuple, an integer beyond 4300 digits.
     """
-    # The canonical text is ASCII without control characters, so the envelope has only these two to escape.
-    body = encode_canonical(record).replace("\\", "\\\\").replace('"', '\\"')
-    return OPENING + body.encode("ascii") + CLOSING
+    return b"".join((OPENING, escaped(encode_canonical(record)), CLOSING))
+
+
+def escaped(canonical: str) -> bytes:
+    """Escape canonical text for the envelope. It is ASCII without control characters, so there are only these two."""
+    return canonical.encode("ascii").replace(b"\\", b"\\\\").replace(b'"', b'\\"')
 
 
 def decode_line(line: bytes) -> JsonObject:

@@ -4,7 +4,7 @@ Everything returned is visible (not quarantined) and belongs to ``org_id`` (fact
 over a database; tests implement it in memory. Orders are by UTC instant and code point, never by a database collation.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -55,6 +55,21 @@ class SessionFacts:
     first_observed_at: datetime
     call_ids: tuple[str, ...]
     decision_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FullCall:
+    """One InferenceCall with ``raw``, read when it is asked for; captured objects in code-point key order."""
+
+    session_id: str
+    input_text: str
+    """The stored text of its input messages (``StoredCall``)."""
+    read: Callable[[str], InferenceCall]
+    """Validates the Fact again, with these input messages (stored text) in place of its own."""
+
+    def fact(self, input_text: str | None = None) -> InferenceCall:
+        """Return the Fact; with other input messages, if given. Raises SedimentError when it is not valid."""
+        return self.read(self.input_text if input_text is None else input_text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +175,6 @@ class FactReader(Protocol):
         """Every call's identity, by (observed_at, inference_call_id)."""
         ...
 
-    def full_calls(self, inference_call_ids: Iterable[str]) -> Iterator[InferenceCall]:
+    def full_calls(self, inference_call_ids: Iterable[str]) -> Iterator[FullCall]:
         """The named calls, complete with ``raw``, in the order named; one at a time or a few in memory."""
         ...

@@ -46,14 +46,15 @@ def respelled(value: Any) -> str:
 
 def _escaped(data: bytes) -> str:
     """Escape what JSON may hold as it is: U+007F, and everything beyond ASCII, astral characters as two."""
-    text = data.decode()
-    if not text.isascii():
+    if not data.isascii():
+        text = data.decode()
         # Python's own escapes are JSON's, and fast, except for Latin-1 (\\x) and astral (\\U) characters.
-        plain = text.encode("ascii", "backslashreplace")
-        if b"\\x" in plain or b"\\U" in plain:
-            plain = text.encode("ascii", _JSON_ESCAPE)
-        text = plain.decode("ascii")
-    return text.replace("\x7f", "\\u007f")
+        data = text.encode("ascii", "backslashreplace")
+        if b"\\x" in data or b"\\U" in data:
+            data = text.encode("ascii", _JSON_ESCAPE)
+    if b"\x7f" in data:
+        data = data.replace(b"\x7f", b"\\u007f")
+    return data.decode("ascii")
 
 
 def _escape_run(error: UnicodeError) -> tuple[str, int]:

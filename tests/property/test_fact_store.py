@@ -143,7 +143,9 @@ def everything(reader: FactReader) -> dict[str, object]:
         "full_outcomes": repr(sorted(outcomes.items())),
         "identities": list(reader.call_identities()),
         "candidates": list(reader.candidate_calls(at(1), at(4))),
-        "calls": repr(list(reader.full_calls(call.inference_call_id for call in reader.call_identities()))),
+        "calls": repr(
+            [full.fact() for full in reader.full_calls(call.inference_call_id for call in reader.call_identities())]
+        ),
     }
 
 

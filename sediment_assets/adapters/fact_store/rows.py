@@ -42,12 +42,14 @@ def by_code_point(connection: Connection, column: ColumnElement[Any]) -> ColumnE
     return column if connection.dialect.name == Dialect.SQLITE else collate(column, "C")
 
 
-def to_fact(connection: Connection, model: type[F], row: AnyRow) -> F:
+def to_fact(connection: Connection, model: type[F], row: AnyRow, **instead: object) -> F:
     """Validate a row as a Fact again, captured objects in code-point key order (facts.md §10.7).
+
+    ``instead`` names columns to be read with another stored value than their own.
 
     Raises FactStoreError naming table, id and field when the row breaks the contract's rules.
     """
-    values = dict(row._mapping)
+    values = {**row._mapping, **instead}
     try:
         _decode_captured_columns(values)
         return model.model_validate(values)

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from itertools import groupby, islice
 from operator import attrgetter
 
@@ -11,7 +12,7 @@ from sqlalchemy import Connection, Engine, Table, func, select
 from sediment_assets.adapters.fact_store.engine import read_snapshot
 from sediment_assets.adapters.fact_store.evidence import stream_evidence
 from sediment_assets.adapters.fact_store.failures import readable_failures
-from sediment_assets.adapters.fact_store.rows import WIDE, AnySelect, F, by_code_point, stream, to_fact
+from sediment_assets.adapters.fact_store.rows import WIDE, AnyRow, AnySelect, F, by_code_point, stream, to_fact
 from sediment_assets.adapters.fact_store.schema import (
     FACT_TABLES,
     capture_instant,
@@ -32,6 +33,7 @@ from sediment_assets.adapters.fact_store.visibility import Visibility
 from sediment_assets.derive.fact_reader import (
     CallIdentity,
     CandidateCall,
+    FullCall,
     SessionFacts,
     SessionWindow,
     StoredSession,
@@ -205,7 +207,7 @@ class FactSnapshot:
                 aliases_found = self._aliases_from_output(call_id)
             yield CallIdentity(call_id, self._org_id, first.session_id, first.observed_at, tuple(aliases_found))
 
-    def full_calls(self, inference_call_ids: Iterable[str]) -> Iterator[InferenceCall]:
+    def full_calls(self, inference_call_ids: Iterable[str]) -> Iterator[FullCall]:
         """The named calls, complete with ``raw``, in the order named; ids without a visible call are left out."""
         ids = iter(inference_call_ids)
         while some := list(islice(ids, WIDE)):
@@ -213,7 +215,11 @@ class FactSnapshot:
             found = {row.inference_call_id: row for row in stream(self._connection, query, fetch=WIDE)}
             for wanted in some:
                 if wanted in found:
-                    yield to_fact(self._connection, InferenceCall, found.pop(wanted))
+                    row = found.pop(wanted)
+                    yield FullCall(row.session_id, row.input_messages, partial(self._call_with_input, row))
+
+    def _call_with_input(self, row: AnyRow, input_text: str) -> InferenceCall:
+        return to_fact(self._connection, InferenceCall, row, input_messages=input_text)
 
     def _observed(self, query: AnySelect) -> AnySelect:
         calls = inference_calls.c

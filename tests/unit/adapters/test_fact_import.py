@@ -77,7 +77,7 @@ def test_a_directory_of_every_table_is_imported(url: str, tmp_path: Path):
     assert all((table.read, table.stored, table.present) == (1, 1, 0) for table in summary.tables)
     with open_facts(reading_engine(url), "acme") as facts:
         call, _, outcome, push, observation, rename, _ = ONE_OF_EACH
-        assert list(facts.full_calls(["c1"])) == [call]
+        assert [found.fact() for found in facts.full_calls(["c1"])] == [call]
         assert [identity.call_ids for identity in facts.call_identities()] == [("m1", "t1")]
         assert facts.full_ci_outcomes(["o1"]) == {"o1": outcome}
         assert list(facts.pushes()) == [push]

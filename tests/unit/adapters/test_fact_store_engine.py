@@ -210,7 +210,7 @@ def test_stored_json_that_is_none_names_its_row(url: str):
         connection.exec_driver_sql("UPDATE inference_calls SET raw = '{'")
     expected = pytest.raises(FactStoreError, match=r"facts.db: inference_calls 'c1': expected JSON, got")
     with open_facts(reading_engine(url), "acme") as facts, expected:
-        list(facts.full_calls(["c1"]))
+        [found.fact() for found in facts.full_calls(["c1"])]
 
 
 def test_identities_do_not_rely_on_the_alias_copy(url: str):

@@ -1,0 +1,90 @@
+"""Writing the lines of complete calls: each repeats its Session's history, which is spelled once (bundle.md §2, §4.2).
+
+Where a call's stored input continues the latest one of its Session character for character, the bytes of that line are
+taken over, and only what follows is read, validated and encoded. Equal text is equal value, and gives equal bytes.
+"""
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Final
+
+from sediment_assets.bundle.encoding import encode_line, escaped
+from sediment_assets.derive.fact_reader import FullCall
+from sediment_assets.errors import SedimentError
+from sediment_assets.facts.inference_call import InferenceCall
+from sediment_assets.facts.json_values import encode_canonical
+
+HISTORY_SIZE: Final = 64 * 2**20
+"""Most memory for remembered histories; the least recently used Sessions are forgotten first."""
+
+_INPUT: Final = b',\\"input_messages\\":['
+
+
+@dataclass(frozen=True, slots=True)
+class _History:
+    """Input messages without brackets: as they are stored, and as a line of the bundle spells them."""
+
+    stored: str
+    spelled: bytes
+
+    @property
+    def size(self) -> int:
+        """Memory it takes."""
+        return len(self.stored) + len(self.spelled)
+
+
+_NOTHING: Final = _History("", b"")
+
+
+class CallWriter:
+    """Encodes the calls of one bundle, in any order."""
+
+    def __init__(self) -> None:
+        self._histories: OrderedDict[str, _History] = OrderedDict()
+        self._size = 0
+
+    def line(self, call: FullCall) -> bytes:
+        """Return ``encode_line`` of the whole Fact.
+
+        Raises what reading the Fact raises, and JsonError as ``encode_line`` does.
+        """
+        known = self._histories.get(call.session_id, _NOTHING)
+        rest = _after(known.stored, call.input_text)
+        if rest is not None:
+            try:
+                return self._line(call, known, call.fact(rest))
+            except SedimentError:
+                pass  # said again below, of the whole call
+        return self._line(call, _NOTHING, call.fact())
+
+    def _line(self, call: FullCall, known: _History, fact: InferenceCall) -> bytes:
+        """Write a call whose input is what is known and then the input messages of ``fact``."""
+        record = fact.model_dump()
+        new = escaped(encode_canonical(record["input_messages"])[1:-1])
+        comma = b"," if known.spelled and new else b""
+        spelled = b"".join((known.spelled, comma, new))
+        line = encode_line(record | {"input_messages": []})
+        # The first match is the record's own key: inside a string its quotes would be escaped twice, and what stands
+        # before it holds no object.
+        head, field, tail = line.partition(_INPUT)
+        self._remember(call.session_id, _History(call.input_text[1:-1], spelled))
+        return b"".join((head, field, spelled, tail))
+
+    def _remember(self, session_id: str, history: _History) -> None:
+        forgotten = self._histories.pop(session_id, _NOTHING)
+        self._size += history.size - forgotten.size
+        self._histories[session_id] = history
+        while self._size > HISTORY_SIZE:
+            _, oldest = self._histories.popitem(last=False)
+            self._size -= oldest.size
+
+
+def _after(known: str, text: str) -> str | None:
+    """Return the array of the messages behind the known ones; None when ``text`` does not begin with these."""
+    end = 1 + len(known)
+    if not known or not text.startswith(known, 1):
+        return None
+    if text[end:] == "]":
+        return "[]"
+    rest = text[end + 1 :]
+    return f"[{rest}" if text[end] == "," and not rest.lstrip().startswith("]") else None
