@@ -9,7 +9,9 @@ from collections.abc import Sequence
 
 from sediment_assets.mirrors.trees import FILE_MODES, TREE_MODE, ReadObjects, canonical_mode, parse_tree
 
-NOTES_TREE = "refs/notes/sediment^{tree}"
+NOTES_REF = "refs/notes/sediment"
+"""The ref that holds the attribution notes."""
+NOTES_TREE = f"{NOTES_REF}^{{tree}}"
 """The tree of the notes ref, by a name git resolves."""
 
 _HEX_PAIRS = re.compile(rb"(?:[0-9a-fA-F]{2})+")

@@ -1,16 +1,18 @@
-"""Appending to the quarantine log: records hide Facts or show them again, in the order they come (facts.md §8)."""
+"""The quarantine log: appending to it, and what it did between two revisions (facts.md §8)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, Engine, select
 
-from sediment_assets.adapters.fact_store.engine import write_transaction
+from sediment_assets.adapters.fact_store.engine import read_snapshot, write_transaction
 from sediment_assets.adapters.fact_store.location import FactStoreError
-from sediment_assets.adapters.fact_store.rows import shown_column
+from sediment_assets.adapters.fact_store.rows import shown_column, stream
 from sediment_assets.adapters.fact_store.schema import fact_quarantine
 from sediment_assets.facts.expected import shown
 from sediment_assets.facts.quarantine import QuarantineRecord
+from sediment_assets.facts.scalars import normal_org_id
+from sediment_assets.facts.vocabulary import FactTable, QuarantineAction
 
 
 class QuarantineConflictError(FactStoreError):
@@ -34,6 +36,26 @@ def append_quarantine(engine: Engine, records: Iterable[QuarantineRecord]) -> Ap
     with write_transaction(engine) as connection:
         appended = [append_record(connection, record) for record in records]
     return AppendedRecords(sum(appended), len(appended) - sum(appended))
+
+
+def quarantine_between(
+    engine: Engine, org_id: str, after: int, through: int
+) -> dict[tuple[FactTable, str], QuarantineAction]:
+    """Return the last action on every Fact that an organization's log names between two revisions.
+
+    ``after`` is exclusive, ``through`` inclusive. Raises FactStoreError when the store cannot be read.
+    """
+    log = fact_quarantine.c
+    query = (
+        select(log.fact_table, log.fact_id, log.action)
+        .where(log.org_id == normal_org_id(org_id), log.quarantine_revision > after, log.quarantine_revision <= through)
+        .order_by(log.quarantine_revision)
+    )
+    with read_snapshot(engine) as connection:
+        return {
+            (FactTable(table), fact_id): QuarantineAction(action)
+            for table, fact_id, action in stream(connection, query)
+        }
 
 
 def append_record(connection: Connection, record: QuarantineRecord) -> bool:
