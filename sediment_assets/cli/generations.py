@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from sediment_assets.cli import generation_copy
+from sediment_assets.cli import generation_copy, generation_diff
 from sediment_assets.cli.graph import DEFAULT_EXPORT_ROOT, become, graph_environment, instance_directory
 from sediment_assets.cli.output import fail, say, say_done
 from sediment_assets.errors import SedimentError
@@ -37,11 +37,13 @@ EPILOG = """
 examples:
   sediment generations list
   sediment generations verify
+  sediment generations diff exports/sediment/2026-11-03
   sediment generations register
   sediment generations prune --keep 2
 
 where to go next:
   docs/generations.md          the same with examples
+  sediment explain INSTANCE_ID where one row comes from
 """
 LIST_DESCRIPTION = """
 List the newest complete generation of each kind and partition: rows, skips, data version, size. Incomplete ones are
@@ -88,6 +90,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "paths", nargs="*", type=Path, metavar="PATH", help="generations or export roots (default: the export root)"
     )
     verifying.set_defaults(run=run_verify)
+    generation_diff.add_parser(commands)
     registering = commands.add_parser(
         "register", help="restore Dagster's records of generations", description=REGISTER_DESCRIPTION
     )
