@@ -16,12 +16,12 @@ from contextlib import contextmanager
 from typing import TextIO
 
 from sediment_assets import __version__
-from sediment_assets.cli import capture, demo, derive, explain, export, facts, generations, graph, mirror
+from sediment_assets.cli import capture, demo, derive, explain, export, facts, generations, graph, mirror, notes
 from sediment_assets.cli.output import fail, printable
 from sediment_assets.cli.parser import CommandParser
 from sediment_assets.errors import SedimentError
 
-COMMANDS = (facts, capture, mirror, derive, export, graph, generations, explain, demo)
+COMMANDS = (facts, capture, notes, mirror, derive, export, graph, generations, explain, demo)
 """Modules with ``add_parser``, in the order in which help lists them."""
 
 _LONGEST_SHOWN = 300

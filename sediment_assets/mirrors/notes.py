@@ -1,4 +1,4 @@
-"""The body of one attribution note: which Sessions it names (derivation.md §6, mirrors.md §7.1).
+"""The body of one attribution note: which Sessions it names, and one more (derivation.md §6, mirrors.md §7.1).
 
 A note is all or nothing: one payload that breaks a rule makes the whole note unreadable.
 """
@@ -6,7 +6,11 @@ A note is all or nothing: one payload that breaks a rule makes the whole note un
 import json
 from typing import Any, NamedTuple
 
+from sediment_assets.errors import SedimentError
 from sediment_assets.mirrors.git_text import decode_git_text
+
+NOTES_REF = "refs/notes/sediment"
+"""The ref whose notes name Sessions; every other notes ref belongs to somebody else."""
 
 MAX_NOTE_BYTES = 65_536
 """Largest body, in bytes of UTF-8 after decoding."""
@@ -14,6 +18,10 @@ MAX_RAW_NOTE_BYTES = 2 * MAX_NOTE_BYTES
 """Largest blob that could still decode to a legal body: decoding at most halves it (CRLF becomes LF)."""
 
 _DECODER = json.JSONDecoder()
+
+
+class NoteError(SedimentError):
+    """A note that cannot be added to without losing what it says."""
 
 
 class NoteSession(NamedTuple):
@@ -37,6 +45,29 @@ def note_sessions(body: bytes) -> list[NoteSession] | None:
     except (ValueError, RecursionError):
         return None
     return list(found.values())
+
+
+def with_session(body: bytes | None, session: NoteSession) -> bytes:
+    """Return a note that names one Session more; the same bytes when it names it already, whenever it was stamped.
+
+    What is there is kept byte for byte and followed by one line, so that notes of two clones can be merged by lines
+    (git's ``cat_sort_uniq`` and ``union``) and stay readable.
+
+    :raises NoteError: when the note is not readable, which is somebody's text to look at, or would grow too large.
+    """
+    there = b"" if body is None or not body.strip() else body
+    found = note_sessions(there) if there else []
+    if found is None:
+        raise NoteError(
+            "expected a note that names Sessions, got another text; look at it, and remove it or move it away"
+        )
+    if any((known.tool, known.session_id) == session[:2] for known in found):
+        return there
+    line = json.dumps({"v": 1, "sessions": [session._asdict()]}, separators=(",", ":")).encode() + b"\n"
+    grown = there + (b"\n" if there and not there.endswith(b"\n") else b"") + line
+    if len(grown) > MAX_NOTE_BYTES:
+        raise NoteError(f"expected a note of at most {MAX_NOTE_BYTES} bytes, got one that would have {len(grown)}")
+    return grown
 
 
 def _json_values(text: str) -> list[Any]:
