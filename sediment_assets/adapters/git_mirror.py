@@ -16,7 +16,7 @@ from typing import Self
 from sediment_assets.adapters.git_history import commit_range, reaches
 from sediment_assets.adapters.git_objects import GitObjects
 from sediment_assets.adapters.git_patches import GitPatches, TreePair, is_utf8
-from sediment_assets.adapters.git_process import TIMEOUT_SECONDS, Git
+from sediment_assets.adapters.git_process import TIMEOUT_SECONDS, Git, GitInterruptedError
 from sediment_assets.adapters.patch_proof import PatchProver
 from sediment_assets.mirrors.git_text import decode_git_text
 from sediment_assets.mirrors.notes import MAX_RAW_NOTE_BYTES
@@ -217,13 +217,10 @@ class GitMirror:
             return patch.decode()
 
     def notes(self) -> Iterator[Note]:
-        """See ``MirrorReader``."""
+        """See ``MirrorReader``. An absent ref is no notes; notes that are there and cannot be listed are an error."""
         with self._question():
-            try:
-                root = self._objects.read(NOTES_TREE, "tree")
-                listed = list_notes(self._trees, (root and root.data) or b"", self._digits)
-            except MirrorError:
-                return
+            root = self._objects.read(NOTES_TREE, "tree")
+            listed = list_notes(self._trees, (root and root.data) or b"", self._digits)
         entries = list(listed.items())
         for start in range(0, len(entries), _NOTES_AT_ONCE):
             with self._question():
@@ -234,11 +231,17 @@ class GitMirror:
         oids = [oid for _, blobs in entries for oid in blobs]
         try:
             bodies = self._bodies(oids)
+        except GitInterruptedError:
+            raise
         except MirrorError:  # git stops at a broken blob: find out which, so that the others are still read
             bodies = {}
             for oid in oids:
-                with suppress(MirrorError):
+                try:
                     bodies.update(self._bodies([oid]))
+                except GitInterruptedError:  # no blob's fault: going on would lose notes that are there
+                    raise
+                except MirrorError:
+                    continue
         notes = []
         for annotated, blobs in entries:
             parts = [body for oid in blobs if (body := bodies.get(oid)) is not None]

@@ -43,6 +43,9 @@ _ENVIRONMENT = {
     "GIT_ALLOW_PROTOCOL": "",
     "GIT_TERMINAL_PROMPT": "0",
 }
+_FATAL = 128
+"""Exit status of a git that cannot read an object or a repository, and says why."""
+_END_SECONDS = 10.0
 # attr.tree: some releases (2.43 to 2.45) read .gitattributes of HEAD in a bare repository; an empty tree has none.
 _PINNED = (
     "core.attributesFile=" + os.devnull,
@@ -56,6 +59,13 @@ class GitUnavailableError(SedimentError):
     """Git cannot work on this machine: not installed, or no memory, file descriptors or temporary space left.
 
     No ``MirrorError``: it says nothing about a mirror, and a skip counted for it would drop evidence that is there.
+    """
+
+
+class GitInterruptedError(MirrorError):
+    """Git was ended from outside, or gave no answer in time: that says nothing about what it was asked.
+
+    Whoever goes on without an answer has to tell it from an object that git cannot read (exit status 128).
     """
 
 
@@ -231,6 +241,10 @@ class Conversation:
         """Return the error for an answer that makes no sense."""
         return self._git.error(self._arguments, got)
 
+    def interrupted(self, got: str) -> GitInterruptedError:
+        """Return the error for a process that was ended from outside or is silent."""
+        return GitInterruptedError(str(self.error(got)))
+
     def close(self) -> None:
         """End the process, if any, and reap it. A later question starts a new one."""
         process, self._process = self._process, None
@@ -294,18 +308,27 @@ class Conversation:
         poll.register(process.stdout, select.POLLIN | select.POLLHUP)
         left = self._deadline - time.monotonic()
         if left <= 0 or not poll.poll(left * 1000):
-            raise self.error(f"no answer within {self._git.timeout:g} s")
+            raise self.interrupted(f"no answer within {self._git.timeout:g} s")
         chunk = os.read(process.stdout.fileno(), 1 << 16)
         if not chunk:
             self._fail_ended("the end of its output")
         self._buffer += chunk
 
     def _fail_ended(self, got: str) -> NoReturn:
-        """Raise what git said last before it ended."""
+        """Raise what git said last before it ended by itself, or that something ended it."""
+        process = self._process
+        assert process is not None
+        try:
+            status = process.wait(_END_SECONDS)
+        except subprocess.TimeoutExpired:
+            raise self.interrupted(got) from None
         said = b""
         if self._stderr is not None:
             self._stderr.seek(0)
             said = self._stderr.read()
+        if status != _FATAL:
+            ended = f"its end by signal {-status}" if status < 0 else f"its end with status {status}"
+            raise self.interrupted(_complaint(said) or ended)
         raise self.error(_complaint(said) or got)
 
 

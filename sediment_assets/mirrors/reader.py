@@ -85,7 +85,10 @@ class MirrorReader(Protocol):
         ...
 
     def notes(self) -> Iterator[Note]:
-        """Notes by annotated object id; none when the notes ref is absent or unreadable (§7.2)."""
+        """Notes by annotated object id; none when there is no notes ref (§7.2).
+
+        :raises MirrorError: when notes that are there cannot be listed: they would be lost without a count.
+        """
         ...
 
 

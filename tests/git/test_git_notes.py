@@ -1,12 +1,18 @@
 """Notes of a mirror, whatever their tree looks like (mirrors.md §7.2), compared with ``git notes``."""
 
 import json
+import os
 
 import pytest
 
 from sediment_assets.adapters.git_mirror import GitMirror
+from sediment_assets.adapters.git_mirror_store import GitMirrorStore
+from sediment_assets.adapters.git_process import GitInterruptedError
+from sediment_assets.derive.bindings import Bindings, bind_notes
 from sediment_assets.mirrors.notes import note_sessions
-from sediment_assets.mirrors.reader import Note
+from sediment_assets.mirrors.reader import MirrorError, Note
+from sediment_assets.repositories.resolver import RepositoryResolver
+from tests.git.processes import git_children
 from tests.git.repositories import LINK, File, commit, fast_import, git, init, linear, object_path, unpack
 
 A, B, C = "a" * 40, "b" * 40, "c" * 40
@@ -127,3 +133,40 @@ def test_notes_ref_that_holds_no_tree_gives_none(tmp_path):
     oid = git(repository, "hash-object", "-w", "--stdin", stdin=b"x").decode().strip()
     git(repository, "update-ref", "refs/notes/sediment", oid)
     assert read(repository) == []
+
+
+def test_a_git_that_is_killed_while_notes_are_listed_loses_none_of_them_silently(tmp_path):
+    shas = [f"{number:040x}" for number in range(600)]
+    before = set(git_children())
+    with GitMirror(with_notes(tmp_path / "m", {sha.encode(): body(sha) for sha in shas})) as mirror:
+        notes = mirror.notes()
+        assert next(notes).annotated == shas[0]
+        for pid in set(git_children()) - before:
+            os.kill(int(pid), 9)
+        with pytest.raises(GitInterruptedError, match="git cat-file: expected an answer, got its end by signal 9"):
+            list(notes)
+        assert len(list(mirror.notes())) == 600
+
+
+def test_a_git_that_dies_before_the_first_note_stops_the_derivation(tmp_path, monkeypatch):
+    with_notes(tmp_path / "mirrors/acme%2Fo%2Fr", {A.encode(): body("s")})
+    program = tmp_path / "bin/git"
+    program.parent.mkdir()
+    program.write_text('#!/bin/sh\ncase "$*" in *rev-parse*) echo sha1; exit 0;; esac\nkill -9 $$\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    with GitMirrorStore(tmp_path / "mirrors") as mirrors, pytest.raises(MirrorError, match="signal 9"):
+        bind_notes(mirrors, RepositoryResolver.build("acme", (), ()), Bindings())
+
+
+@pytest.mark.parametrize("fault", ["missing", "corrupt"])
+def test_a_notes_tree_that_cannot_be_read_is_an_error(tmp_path, fault):
+    repository = with_notes(tmp_path / "m", {f"{A[:2]}/{A[2:]}".encode(): body("s"), B.encode(): body("s")})
+    unpack(repository)
+    path = object_path(repository, git(repository, "rev-parse", f"refs/notes/sediment:{A[:2]}").decode().strip())
+    if fault == "missing":
+        path.unlink()
+    else:
+        path.write_bytes(path.read_bytes()[:10])
+    with pytest.raises(MirrorError, match="git cat-file"):
+        read(repository)

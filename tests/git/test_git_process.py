@@ -1,7 +1,6 @@
 """Git processes: isolation, time, death, reaping (design.md §7)."""
 
 import os
-import subprocess
 import time
 from pathlib import Path
 
@@ -13,14 +12,8 @@ from sediment_assets.adapters.git_process import Conversation, Git, GitUnavailab
 from sediment_assets.mirrors.reader import MirrorError
 from sediment_assets.repositories.keys import LegacyKey
 from tests.git.patch_cases import EDITED, LINES
+from tests.git.processes import git_children
 from tests.git.repositories import git, init, linear
-
-
-def git_children() -> list[str]:
-    """Git processes that this process started and has not reaped, zombies included."""
-    command = ["ps", "-o", "pid=,comm=", "--ppid", str(os.getpid())]
-    listed = subprocess.run(command, capture_output=True, text=True, check=False).stdout
-    return [line.split()[0] for line in listed.splitlines() if line.split()[1] == "git"]
 
 
 def fake_git(directory: Path, monkeypatch, script: str) -> None:
