@@ -46,12 +46,17 @@ class ClaudeCode:
         self._maker = CallMaker("claude-code", options)
         self._threads: dict[tuple[str | None, str | None], Thread] = {}
         self._nodes: dict[tuple[str | None, str], tuple[Node, bytes]] = {}
+        self._anywhere: dict[str, Node] = {}
         self._spoken: list[Node] = []
+        self._open: dict[str, Thread] = {}
+        """The conversation in which a message id was seen first, while that response is open."""
         self._order = 0
+        self._document = 0
         self._begin()
 
     def _begin(self) -> None:
         """Forget what only holds within one document."""
+        self._document += 1
         self._tips: dict[int, Node] = {}
         self._sidechain: Thread | None = None
         self._stream_session: str | None = None
@@ -144,18 +149,19 @@ class ClaudeCode:
         message("assistant", line.parts, "message")
         message_id = text(told.get("id")) or text(value.get("requestId"))
         reply = thread.replies.get(message_id) if message_id is not None else None
-        if reply is not None and reply is not thread.current:
-            if all(part in reply.lines for part in line.parts):
+        if reply is not None and (reply is not thread.current or reply.document != self._document):
+            if line.parts and all(part in reply.lines for part in line.parts):
                 node.reply = reply
                 yield Untranslated(node.place, Remainder.REPEATED, "line of a response told before")
                 return
-            reply = None
+            reply = reply if reply is thread.current else None
         if reply is None:
             yield from self._close(thread)
-            reply = Reply(message_id, Response([], [], thread.session_id), [])
+            reply = Reply(message_id, self._document, Response([], [], thread.session_id))
             if message_id is not None and message_id not in thread.replies:
                 reply.response.response_id = text(told.get("id"))
                 thread.replies[message_id] = reply
+                self._open.setdefault(message_id, thread)
             thread.current = reply
         node.reply = reply
         reply.nodes.append(node)
@@ -169,6 +175,9 @@ class ClaudeCode:
         reply, thread.current = thread.current, None
         if reply is None:
             return
+        first = self._open.pop(reply.message_id, thread) if reply.message_id is not None else thread
+        if first is not thread and first.current is not None and first.current.message_id == reply.message_id:
+            yield from self._close(first)
         nodes = history_before(reply)
         response = reply.response
         reply.message = message("assistant", normal_assistant(reply.lines), "message")
@@ -188,27 +197,31 @@ class ClaudeCode:
         thread = self._thread(value)
         self._order += 1
         node = Node(self._order, place, self._parent(value, thread), thread, instant_of(value.get("timestamp")))
-        thread.tip = self._tips[id(thread)] = node
+        self._tips[id(thread)] = node
         uuid = text(value.get("uuid"))
         if uuid is not None:
             self._nodes[self._session(value), uuid] = node, digest(value)
+            self._anywhere[uuid] = node
         return node
 
     def _parent(self, value: JsonObject, thread: Thread) -> Node | None:
-        tip = self._tips.get(id(thread))
+        """Return the record before: the parent that is named, else the last of its conversation in this document."""
         if value.get("subtype") == "compact_boundary":
             return None
         named = value.get("parentUuid")
         if isinstance(named, str):
-            known = self._nodes.get((self._session(value), named))
-            if known is not None and known[0].thread is thread:
+            known = self._known(value, named)
+            # Some versions go on under a new Session id; sub-agents begin anew even where a parent is named.
+            if known is not None and (known.thread is thread or known.thread.agent is thread.agent is None):
                 thread.is_linked = True
-                return known[0]
+                return known
         elif "parentUuid" in value and thread.is_linked:
             return None
-        if value.get("isCompactSummary") is True:
-            return None
-        return tip
+        return None if value.get("isCompactSummary") is True else self._tips.get(id(thread))
+
+    def _known(self, value: JsonObject, uuid: str) -> Node | None:
+        found = self._nodes.get((self._session(value), uuid))
+        return found[0] if found is not None else self._anywhere.get(uuid)
 
     def _thread(self, value: JsonObject) -> Thread:
         session, agent = self._session(value), self._agent(value)
@@ -218,7 +231,7 @@ class ClaudeCode:
             session_id = session
         thread = self._threads.get((session, agent))
         if thread is None:
-            thread = self._threads[session, agent] = Thread(session_id)
+            thread = self._threads[session, agent] = Thread(session_id, agent)
         if agent is not None:
             self._sidechain = thread
         return thread
@@ -232,16 +245,13 @@ class ClaudeCode:
             return None
         agent = value.get("agentId")
         if isinstance(agent, str) and agent:
-            return f"agent-{agent}" + ("/progress" if value.get("type") == "progress" else "")
+            return f"agent-{agent}"
         named = value.get("parentUuid")
-        session = self._session(value)
-        if isinstance(named, str):
-            known = self._nodes.get((session, named))
-            for (of, name), thread in self._threads.items():
-                if known is not None and thread is known[0].thread and name is not None and of == session:
-                    return name
-            if known is None and self._sidechain is not None:
-                return next((name for (_, name), thread in self._threads.items() if thread is self._sidechain), None)
+        known = self._known(value, named) if isinstance(named, str) else None
+        if known is not None and known.thread.agent is not None:
+            return known.thread.agent
+        if known is None and isinstance(named, str) and self._sidechain is not None:
+            return self._sidechain.agent
         return f"sidechain-{text(value.get('uuid')) or text(named) or 'unnamed'}"
 
     def _session(self, value: JsonObject) -> str | None:
@@ -256,7 +266,7 @@ class ClaudeCode:
         if known is None or known[1] != digest(value):
             return False
         thread = known[0].thread
-        thread.tip = self._tips[id(thread)] = known[0]
+        self._tips[id(thread)] = known[0]
         return True
 
 

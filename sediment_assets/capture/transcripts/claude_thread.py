@@ -34,8 +34,9 @@ class Reply:
     """One response of the model: the lines that share its message id."""
 
     message_id: str | None
+    document: int
     response: Response
-    nodes: list[Node]
+    nodes: list[Node] = field(default_factory=list)
     lines: list[PlainPart] = field(default_factory=list)
     instant: datetime | None = None
     message: Message | None = None
@@ -51,7 +52,8 @@ class Thread:
     """One history of a Session: its main conversation, or that of one sub-agent."""
 
     session_id: str | None
-    tip: Node | None = None
+    agent: str | None = None
+    """The sub-agent; None for the main conversation."""
     current: Reply | None = None
     is_linked: bool = False
     """Whether some record named a parent that is known; then one without a parent is a new beginning."""
@@ -62,13 +64,17 @@ class Thread:
 def history_before(reply: Reply) -> list[Node]:
     """Return the nodes that the model had before it when it gave ``reply``, in the order of the transcript."""
     first = reply.nodes[0]
-    path = list(_ancestors(first))
-    replies = {node.reply for node in path if node.reply is not None and node.reply is not reply}
+    path = set(_ancestors(first))
     nodes = set(path)
-    for earlier in replies:
+    for earlier in {node.reply for node in path if node.reply is not None and node.reply is not reply}:
+        if path.isdisjoint(earlier.nodes):
+            continue  # told before, in another file: here it stands where its copy does
         nodes.update(earlier.nodes)
+        answers = earlier.nodes[0].thread.answers
         for call in earlier.calls:
-            nodes.update(first.thread.answers.get(call, ()))
+            told = [node for node in answers.get(call, ()) if node.order < first.order]
+            if path.isdisjoint(told):
+                nodes.update(told[-1:])
     return sorted((node for node in nodes if node.order < first.order), key=lambda node: node.order)
 
 
