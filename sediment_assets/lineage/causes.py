@@ -6,12 +6,13 @@ others can explain is left for the last that differs.
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from sediment_assets.facts.vocabulary import FactTable, QuarantineAction
 from sediment_assets.reasons import Reason
-from sediment_assets.rollouts.models import AttributionSource, Rollout
+from sediment_assets.repositories.keys import IdentifiedKey, LegacyKey, key_text
+from sediment_assets.rollouts.models import AttributionSource, CommitRef, Rollout
 
 
 class Cause(Reason):
@@ -46,7 +47,7 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SessionFacts:
-    """What a Rollout rests on, by ids. Commits are (repository, sha); a repository known by slug is its slug."""
+    """What a Rollout rests on, by ids. Commits are (repository, sha), repositories as ``mirror_revisions`` has them."""
 
     calls: frozenset[str]
     decisions: frozenset[str]
@@ -54,7 +55,8 @@ class SessionFacts:
     outcomes: Mapping[str, tuple[str, str]]
     """Outcome id to its commit, by label and sha."""
     commits: tuple[tuple[str, str], ...]
-    labels: frozenset[str]
+    labels: Mapping[str, str]
+    """Repository to its label."""
     source: AttributionSource
 
     @classmethod
@@ -66,15 +68,21 @@ class SessionFacts:
             decisions=frozenset(decision.decision_id for turn in turns for decision in turn.decisions),
             observations=frozenset(one.observation_id for one in rollout.session_commit_observations),
             outcomes={one.outcome_id: (one.repo, one.commit_sha) for one in rollout.terminal_outcomes},
-            commits=tuple((_repository(commit), commit.commit_sha) for commit in rollout.commits),
-            labels=frozenset(commit.repo for commit in rollout.commits),
+            commits=tuple((_repository(rollout.org_id, commit), commit.commit_sha) for commit in rollout.commits),
+            labels={_repository(rollout.org_id, commit): commit.repo for commit in rollout.commits},
             source=rollout.attribution_source,
         )
 
+    def same_evidence(self, other: "SessionFacts") -> bool:
+        """Whether two Rollouts rest on the same; the order of commits is the mirrors' business."""
+        return replace(self, commits=()) == replace(other, commits=()) and set(self.commits) == set(other.commits)
 
-def _repository(commit: object) -> str:
-    identity = getattr(commit, "repository_identity", None)
-    return str(getattr(commit, "repo", "")) if identity is None else f"{identity.host} {identity.repository_id}"
+
+def _repository(org_id: str, commit: CommitRef) -> str:
+    identity = commit.repository_identity
+    if identity is None:
+        return key_text(LegacyKey(org_id, commit.repo))
+    return key_text(IdentifiedKey(org_id, identity.provider, identity.host, identity.repository_id))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +93,12 @@ class Between:
     program_changed: bool = False
     revision_changed: bool = False
     mirrors_changed: bool = False
+    mirrors_came_or_went: frozenset[str] = frozenset()
+    """Repositories whose mirror one of the bundles has seen, and the other has not."""
+    refs_changed: frozenset[str] = frozenset()
+    """Repositories of whose mirror some ref changed."""
     notes_changed: frozenset[str] = frozenset()
-    """Repositories (by slug) whose notes changed."""
+    """Repositories of whose mirror the ref with the notes changed."""
     new_pushes: bool = False
     new_renames: bool = False
     same_bundle: bool = False
@@ -187,14 +199,26 @@ def _ci(before: SessionFacts, after: SessionFacts, between: Between) -> Iterator
 def _commits(before: SessionFacts, after: SessionFacts, between: Between) -> Iterator[Found]:
     if set(before.commits) == set(after.commits) and before.source is after.source:
         return
+    repositories = {repository for repository, _ in {*before.commits} ^ {*after.commits}}
+    labels = {**before.labels, **after.labels}
+    moved = repositories & between.mirrors_came_or_went
+    if moved:
+        yield Found(Cause.MIRROR, f"the mirror appeared or vanished: {ids_text([labels[one] for one in moved])}")
+    if AttributionSource.GIT_NOTES in (before.source, after.source):
+        yield from _bindings(
+            before, after, between, {labels[one] for one in repositories & between.notes_changed - moved}
+        )
+    elif between.new_pushes and not moved:
+        yield Found(Cause.PUSH, "similar text is found in other commits")
+    elif changed := repositories & between.refs_changed - moved:
+        yield Found(Cause.MIRROR, f"refs changed: {ids_text([labels[one] for one in changed])}")
+
+
+def _bindings(before: SessionFacts, after: SessionFacts, between: Between, noted: Collection[str]) -> Iterator[Found]:
     table = FactTable.SESSION_COMMIT_OBSERVATIONS
     added, removed = after.observations - before.observations, before.observations - after.observations
-    if AttributionSource.GIT_NOTES in (before.source, after.source):
-        if arrived := between.arrived(table, added):
-            yield Found(Cause.BINDING, f"SessionCommitObservation {ids_text(arrived)}")
-        yield from moved_by_quarantine(table, added, removed, between)
-        noted = {repository for repository, _ in {*before.commits} ^ {*after.commits}} & between.notes_changed
-        if noted:
-            yield Found(Cause.BINDING, f"Git notes of {ids_text(noted)}")
-    elif between.new_pushes:
-        yield Found(Cause.PUSH, "similar text is found in other commits")
+    if arrived := between.arrived(table, added):
+        yield Found(Cause.BINDING, f"SessionCommitObservation {ids_text(arrived)}")
+    yield from moved_by_quarantine(table, added, removed, between)
+    if noted:
+        yield Found(Cause.BINDING, f"Git notes of {ids_text(noted)}")

@@ -68,6 +68,11 @@ class RowDifference:
     fields: tuple[str, ...]
     causes: tuple[Found, ...]
 
+    @property
+    def is_restamped(self) -> bool:
+        """Whether nothing but the quarantine revision in its provenance differs."""
+        return all(found.cause is Cause.QUARANTINE_REVISION for found in self.causes)
+
 
 @dataclass(frozen=True, slots=True)
 class GenerationDiff:
@@ -227,13 +232,23 @@ def _projection_causes(sides: Sides, between: Between) -> Iterator[Found]:
         yield Found(Cause.REPOSITORY, "label or identity differs")
     if "verification" in fields or fields & _REPOSITORY_FIELDS:
         return
-    rollouts_are_equal = between.same_bundle or (sides.bundles_at_hand and None not in sides.facts)
-    if not rollouts_are_equal or (fields and not fields & _PATCH_FIELDS and not between.program_changed):
+    if not _rests_on_the_same(sides, between):
         return
     if not between.program_changed:
-        yield Found(Cause.MIRROR, "the Rollout is the same, so its mirror's objects differ")
+        if not fields or fields & _PATCH_FIELDS or _reordered(sides):
+            yield Found(Cause.MIRROR, "the Session's evidence is the same, so its mirror's objects differ")
     elif not between.mirrors_changed:
-        yield Found(Cause.PROGRAM, "the Rollout and the mirrors' refs are the same")
+        yield Found(Cause.PROGRAM, "the Session's evidence and the mirrors' refs are the same")
+
+
+def _rests_on_the_same(sides: Sides, between: Between) -> bool:
+    before, after = sides.facts
+    return between.same_bundle or (before is not None and after is not None and before.same_evidence(after))
+
+
+def _reordered(sides: Sides) -> bool:
+    before, after = sides.facts
+    return before is not None and after is not None and before.commits != after.commits
 
 
 def _labels_differ(sides: Sides) -> bool:

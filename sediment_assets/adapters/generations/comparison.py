@@ -152,7 +152,7 @@ def _between(
         program_changed=old.program_version != new.program_version,
         revision_changed=old.quarantine_revision != new.quarantine_revision,
         mirrors_changed=old.mirror_revisions_digest != new.mirror_revisions_digest,
-        notes_changed=_notes_changed(before.manifest, after.manifest),
+        **_mirror_changes(before.manifest, after.manifest),
         new_pushes=evidence.at_hand and evidence.has_new_pushes(),
         new_renames=_rows_of(after, BundlePopulation.REPOSITORY_RENAMES)
         != _rows_of(before, BundlePopulation.REPOSITORY_RENAMES),
@@ -167,8 +167,14 @@ def _rows_of(side: GenerationSide, population: BundlePopulation) -> int:
     return 0 if side.manifest is None else side.manifest.files[population].rows
 
 
-def _notes_changed(before: Manifest | None, after: Manifest | None) -> frozenset[str]:
+def _mirror_changes(before: Manifest | None, after: Manifest | None) -> dict[str, frozenset[str]]:
+    """Compare the refs of every mirror; nothing is known without both manifests."""
     if before is None or after is None:
-        return frozenset()
+        return {}
     old, new = before.mirror_revisions, after.mirror_revisions
-    return frozenset(key for key in {*old, *new} if old.get(key, {}).get(NOTES_REF) != new.get(key, {}).get(NOTES_REF))
+    both = old.keys() & new.keys()
+    return {
+        "mirrors_came_or_went": frozenset(old.keys() ^ new.keys()),
+        "refs_changed": frozenset(key for key in both if old[key] != new[key]),
+        "notes_changed": frozenset(key for key in both if old[key].get(NOTES_REF) != new[key].get(NOTES_REF)),
+    }
