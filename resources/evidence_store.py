@@ -13,6 +13,7 @@ from sediment_assets.adapters.git_mirror_store import GitMirrorStore
 from sediment_assets.adapters.verification_file import read_verification_commands
 from sediment_assets.facts.scalars import normal_org_id
 from sediment_assets.publish.export import ExportSettings
+from sediment_assets.publish.record import digest_of
 from sediment_assets.targets.environment_manifest import RuntimeSettings
 
 
@@ -35,6 +36,10 @@ class EvidenceStore(dg.ConfigurableResource):  # type: ignore[type-arg]  # gener
         finally:
             engine.dispose()
         return next((found for found in organizations if found.org_id == normal_org_id(self.org_id)), None)
+
+    def state(self) -> str:
+        """Digest how many Facts and quarantine records there are, and every ref: whether there is anything new."""
+        return digest_of({"facts": repr(self.counts()), "mirrors": self.mirror_revisions()})
 
     def mirrors(self) -> GitMirrorStore:
         """Return the mirrors, unlocked: Git objects never change (mirrors.md §4). Close it after use."""

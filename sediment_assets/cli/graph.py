@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Mapping
 from datetime import date
@@ -90,7 +91,12 @@ def run_ui(args: argparse.Namespace) -> NoReturn:
 
 
 def become(module: list[str], environment: Mapping[str, str]) -> NoReturn:
-    """Replace this process, so that a signal reaches the one that has something to clean up."""
+    """Replace this process, so that a signal reaches the one that has something to clean up.
+
+    A shell starts background jobs with SIGINT ignored, and Dagster gives SIGTERM the handler of SIGINT.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
     sys.stdout.flush()
     os.execve(sys.executable, [sys.executable, "-m", *module], environment)
 

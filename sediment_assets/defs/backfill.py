@@ -5,9 +5,12 @@ those of any other run. One line a day, then the rows and skips of the whole ran
 """
 
 import os
+import signal
+import socket
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import date, timedelta
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -88,7 +91,43 @@ def days(first: date, last: date) -> Iterator[str]:
         day += timedelta(days=1)
 
 
-def run_days(defs: dg.Definitions, first: date, last: date, instance: dg.DagsterInstance) -> RangeTally:
+@contextmanager
+def noticed_interrupts() -> Iterator[Callable[[], None]]:
+    """Make SIGINT and SIGTERM interrupt this process, and yield what raises those that Dagster swallowed.
+
+    Dagster's handlers note a signal that comes between two steps, and forget it when a nested one ends. The operating
+    system's side of Python also writes every signal to the wake-up descriptor, whoever handles it.
+    """
+    reading, writing = socket.socketpair()
+    for end in (reading, writing):
+        end.setblocking(False)
+
+    def raise_swallowed() -> None:
+        with suppress(BlockingIOError):
+            if set(reading.recv(4096)) & {signal.SIGINT, signal.SIGTERM}:
+                raise KeyboardInterrupt
+
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    descriptor = signal.set_wakeup_fd(writing.fileno(), warn_on_full_buffer=False)
+    try:
+        for number in before:
+            signal.signal(number, signal.default_int_handler)
+        yield raise_swallowed
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        signal.set_wakeup_fd(descriptor)
+        reading.close()
+        writing.close()
+
+
+def run_days(
+    defs: dg.Definitions,
+    first: date,
+    last: date,
+    instance: dg.DagsterInstance,
+    raise_swallowed: Callable[[], None] = lambda: None,
+) -> RangeTally:
     """Run every day of the range, whatever happens to the others, and print a line for each."""
     job = defs.resolve_job_def(DAY_JOB)
     tally = RangeTally()
@@ -101,6 +140,7 @@ def run_days(defs: dg.Definitions, first: date, last: date, instance: dg.Dagster
             tally.failed.append(day)
         state = f"FAILED: {'; '.join(problems)}" if problems else f"{_rollouts(result)} Rollouts"
         say(f"{day}  {state}  ({monotonic() - started:.1f} s)")
+        raise_swallowed()
     return tally
 
 
@@ -190,10 +230,11 @@ def main(arguments: Sequence[str]) -> int:
         _fail(str(error))
         return 1
     try:
-        with dg.DagsterInstance.get() as instance:
+        with noticed_interrupts() as raise_swallowed, dg.DagsterInstance.get() as instance:
             observe(defs, instance)
-            tally = run_days(defs, first, last, instance)
-    except KeyboardInterrupt:  # Dagster turns a termination signal into one, too
+            raise_swallowed()
+            tally = run_days(defs, first, last, instance, raise_swallowed)
+    except KeyboardInterrupt:
         _fail("interrupted; every day printed above is done, the others are not")
         return _INTERRUPTED
     for line in ("", *tally.lines(), "", f"generations: {os.path.relpath(os.environ['SEDIMENT_EXPORT_ROOT'])}"):  # noqa: TID251

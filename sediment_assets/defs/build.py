@@ -1,8 +1,9 @@
 """Assembles assets, checks, jobs, schedules and resources. No rules, no reading of evidence."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import Any, Final
 
 import dagster as dg
 
@@ -17,15 +18,22 @@ from sediment_assets.adapters.settings import (
     ORG_ID,
     VERIFIER_COMMANDS_FILE,
     Settings,
+    SettingsError,
 )
 from sediment_assets.defs.canonical import ci_resolutions_asset, rollouts_asset
 from sediment_assets.defs.checks import target_checks
-from sediment_assets.defs.facts import fact_assets, mirror_asset
+from sediment_assets.defs.facts import observed_assets
 from sediment_assets.defs.jobs import daily_schedule, day_job, observe_job
-from sediment_assets.defs.keys import FACT_KEYS, GENERATION_IO, MIRRORS
+from sediment_assets.defs.keys import FACT_KEYS, GENERATION_IO, MIRRORED_COMMITS, MIRRORS
+from sediment_assets.defs.late_evidence import DEFAULT_SECONDS, late_evidence_sensor
 from sediment_assets.defs.partitions import daily_partitions
 from sediment_assets.defs.targets import target_asset
+from sediment_assets.facts.expected import shown
 from sediment_assets.targets.registry import Target
+
+AUTOMATION: Final = "SEDIMENT_AUTOMATION"
+SENSOR_SECONDS: Final = "SEDIMENT_SENSOR_SECONDS"
+_MOST_SECONDS: Final = 86_400
 
 DEFAULT_PARTITION_START = date(2026, 1, 1)
 """First day of the partitions when SEDIMENT_PARTITION_START is not set."""
@@ -55,21 +63,49 @@ def fixed_resources() -> Mapping[str, Any]:
     return {"bundles": BundleReader(), GENERATION_IO: GenerationIOManager()}
 
 
-def build_defs(partition_start: date, resources: Mapping[str, Any]) -> dg.Definitions:
+@dataclass(frozen=True, slots=True)
+class Automation:
+    """What happens without a person: schedule and sensors, stopped until an operator starts them in the UI.
+
+    ``running`` starts them with the code location, as the demo does. ``seconds`` is how often the sensors look.
+    """
+
+    running: bool = False
+    seconds: int = DEFAULT_SECONDS
+
+    @classmethod
+    def of(cls, settings: Settings) -> "Automation":
+        """Read SEDIMENT_AUTOMATION and SEDIMENT_SENSOR_SECONDS.
+
+        :raises SettingsError: naming the setting that is neither.
+        """
+        started = settings.get(AUTOMATION) or "off"
+        seconds = settings.get(SENSOR_SECONDS) or str(DEFAULT_SECONDS)
+        if started not in ("on", "off"):
+            raise SettingsError(f"{AUTOMATION}: expected on or off, got {shown(started)}")
+        if not (seconds.isascii() and seconds.isdecimal() and 0 < int(seconds) <= _MOST_SECONDS):
+            raise SettingsError(f"{SENSOR_SECONDS}: expected 1 to {_MOST_SECONDS} seconds, got {shown(seconds)}")
+        return cls(started == "on", int(seconds))
+
+
+def build_defs(
+    partition_start: date, resources: Mapping[str, Any], automation: Automation | None = None
+) -> dg.Definitions:
     """Assemble the graph. Reads no environment: tests pass their own start and resources."""
+    automation = automation or Automation()
     partitions = daily_partitions(partition_start)
-    job = day_job()
+    job, observe = day_job(), observe_job([*FACT_KEYS.values(), MIRRORS, MIRRORED_COMMITS])
     return dg.Definitions(
         assets=[
-            fact_assets(),
-            mirror_asset(),
+            observed_assets(partitions),
             rollouts_asset(partitions),
             ci_resolutions_asset(partitions),
             *(target_asset(target, partitions) for target in Target),
         ],
         asset_checks=[check for target in Target for check in target_checks(target, partitions)],
-        jobs=[job, observe_job([*FACT_KEYS.values(), MIRRORS])],
-        schedules=[daily_schedule(job)],
+        jobs=[job, observe],
+        schedules=[daily_schedule(job, running=automation.running)],
+        sensors=[late_evidence_sensor([job, observe], running=automation.running, seconds=automation.seconds)],
         resources=dict(resources),
         executor=dg.in_process_executor,
     )
@@ -78,4 +114,5 @@ def build_defs(partition_start: date, resources: Mapping[str, Any]) -> dg.Defini
 def load_defs() -> dg.Definitions:
     """Assemble the graph with the settings of the environment and of ``.env``."""
     settings = Settings.load()
-    return build_defs(settings.partition_start(DEFAULT_PARTITION_START), default_resources(settings))
+    start = settings.partition_start(DEFAULT_PARTITION_START)
+    return build_defs(start, default_resources(settings), Automation.of(settings))

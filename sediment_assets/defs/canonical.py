@@ -25,9 +25,7 @@ from sediment_assets.ci.resolution import CIResolution
 from sediment_assets.defs.keys import (
     CANONICAL_GROUP,
     CI_RESOLUTIONS,
-    FACT_KEYS,
     GENERATION_IO,
-    MIRRORS,
     OWNERS,
     ROLLOUTS,
 )
@@ -41,10 +39,13 @@ from sediment_assets.defs.metadata import (
     preview,
     reasons_table,
 )
+from sediment_assets.defs.observation import EVIDENCE, KIND_KEYS, POLICY, tag_of
 from sediment_assets.defs.partitions import after_last, before_first, window_of
 from sediment_assets.derive.policy import DerivationPolicy, policy_from_plain
 from sediment_assets.derive.tally import DecisionSkip
 from sediment_assets.publish.record import digest_of, spelled_instant
+from sediment_assets.rollouts.derivation import Evidence
+from sediment_assets.rollouts.evidence_versions import DayVersions, evidence_version, session_parts
 from sediment_assets.rollouts.models import Rollout
 from sediment_assets.rollouts.vocabulary import FRAGMENTED, SKIPPED
 
@@ -77,7 +78,7 @@ def rollouts_asset(partitions: dg.TimeWindowPartitionsDefinition) -> dg.AssetsDe
         specs=[
             dg.AssetSpec(
                 ROLLOUTS,
-                deps=[*FACT_KEYS.values(), MIRRORS],
+                deps=[*KIND_KEYS.values()],
                 group_name=CANONICAL_GROUP,
                 partitions_def=partitions,
                 description="Canonical Rollouts of the Sessions whose first visible InferenceCall lies in this day: "
@@ -108,16 +109,26 @@ def rollouts_asset(partitions: dg.TimeWindowPartitionsDefinition) -> dg.AssetsDe
         policy = config.derivation_policy()
         out = generations.new_path(_ROLLOUTS_KIND, context)
         window = window_of(context.partition_key)
+        versions = DayVersions()
+
+        def digest_evidence(gathered: Evidence) -> None:
+            for session, parts in session_parts(opened.facts, opened.mirrors, gathered, window):
+                versions.add(session, parts)
+
         with (
             evidence.open() as opened,
-            stage_bundle(opened.facts, opened.mirrors, out, policy, window=window) as ready,
+            stage_bundle(
+                opened.facts, opened.mirrors, out, policy, window=window, on_evidence=digest_evidence
+            ) as ready,
         ):
             for warning in ready.summary.warnings:
                 context.log.warning(warning)
+            of_day = versions.days().get(window.start.date(), {})
             yield dg.MaterializeResult(
                 asset_key=ROLLOUTS,
                 value=ready,
                 data_version=dg.DataVersion(partition_version(ready.summary.manifest)),
+                tags={EVIDENCE: tag_of(evidence_version(of_day)), POLICY: tag_of(policy.digest)},
                 metadata=_rollouts_metadata(out, ready),
                 check_results=[_earlier_sessions(opened, partitions)],
             )
@@ -145,7 +156,8 @@ def partition_version(manifest: Manifest) -> str:
     """Digest what belongs to this day alone.
 
     The other files, the mirrors' refs and ``as_of`` cover the whole organization: they change when any other day does.
-    Labels are in the Rollouts, so a rename does count. A mirror that appears later does not: run the whole day then.
+    Labels are in the Rollouts, so a rename does count. A mirror that appears later changes patches, not Rollouts:
+    targets depend on ``mirrors/commits`` for it.
     """
     own = (manifest.files[Population.ROLLOUTS].sha256, manifest.files[Population.INFERENCE_CALLS].sha256)
     return hashlib.sha256("\n".join(own).encode()).hexdigest()

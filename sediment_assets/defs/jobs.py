@@ -36,8 +36,9 @@ def observe_job(observed: Sequence[dg.AssetKey]) -> "UnresolvedAssetJobDefinitio
     )
 
 
-def daily_schedule(job: "UnresolvedAssetJobDefinition") -> dg.ScheduleDefinition:
-    """Materialize yesterday at 03:00 UTC; stopped until an operator starts it in the UI."""
+def daily_schedule(job: "UnresolvedAssetJobDefinition", *, running: bool = False) -> dg.ScheduleDefinition:
+    """Materialize yesterday at 03:00 UTC; stopped until an operator starts it in the UI, unless ``running``."""
+    status = dg.DefaultScheduleStatus.RUNNING if running else dg.DefaultScheduleStatus.STOPPED
 
     @dg.schedule(
         name="yesterday",
@@ -45,7 +46,7 @@ def daily_schedule(job: "UnresolvedAssetJobDefinition") -> dg.ScheduleDefinition
         cron_schedule="0 3 * * *",
         execution_timezone="UTC",
         description="Materializes yesterday's partition at 03:00 UTC, when most of its CI has ended.",
-        default_status=dg.DefaultScheduleStatus.STOPPED,
+        default_status=status,
     )
     def yesterday(context: dg.ScheduleEvaluationContext) -> dg.RunRequest:
         day = (context.scheduled_execution_time - timedelta(days=1)).date().isoformat()

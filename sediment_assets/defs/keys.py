@@ -4,7 +4,7 @@ from typing import Final
 
 import dagster as dg
 
-from sediment_assets.facts.tables import JSONL_MODELS
+from sediment_assets.facts.tables import JSONL_MODELS, QUARANTINE_FILE
 from sediment_assets.targets.registry import ENVIRONMENT_MANIFEST, TARGETS, Target
 
 FACTS_GROUP: Final = "facts"
@@ -13,7 +13,12 @@ CANONICAL_GROUP: Final = "canonical"
 
 FACT_KEYS: Final = {table: dg.AssetKey(["facts", table]) for table in JSONL_MODELS}
 """Observable Fact tables and the quarantine log."""
+QUARANTINE: Final = FACT_KEYS[QUARANTINE_FILE]
+"""The log of what is hidden; what it hides shows in the table that lacks it."""
 MIRRORS: Final = dg.AssetKey(["mirrors"])
+"""The bare mirrors themselves."""
+MIRRORED_COMMITS: Final = dg.AssetKey(["mirrors", "commits"])
+"""What the mirrors show of each day's Sessions."""
 ROLLOUTS: Final = dg.AssetKey(["canonical", "rollouts"])
 CI_RESOLUTIONS: Final = dg.AssetKey(["canonical", "ci_resolutions"])
 

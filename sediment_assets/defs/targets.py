@@ -30,6 +30,7 @@ from sediment_assets.defs.keys import (
     CI_RESOLUTIONS,
     ENVIRONMENT_OUTPUT,
     GENERATION_IO,
+    MIRRORED_COMMITS,
     OWNERS,
     ROLLOUTS,
     output_key,
@@ -124,7 +125,7 @@ def _frozen(resolutions: Mapping[CommitKey, CIResolution], rollout: Rollout, res
 def _spec(target: Target, output: str, partitions: dg.TimeWindowPartitionsDefinition) -> dg.AssetSpec:
     return dg.AssetSpec(
         output_key(target, output),
-        deps=[CI_RESOLUTIONS],
+        deps=[CI_RESOLUTIONS, MIRRORED_COMMITS],
         group_name=target_group(target),
         partitions_def=partitions,
         description=DESCRIPTIONS[target, output],

@@ -124,6 +124,19 @@ class Graph:
         return verify_generation(self.generation(output_key(target, outputs_of(target)[0]), day))
 
 
+def quarantine_line(table: str, fact_id: str, action: str = "quarantine", number: int = 1) -> dict[str, str]:
+    """A record of the quarantine log."""
+    return {
+        "quarantine_id": f"00000000-0000-4000-8000-{number:012}",
+        "org_id": "acme",
+        "fact_table": table,
+        "fact_id": fact_id,
+        "action": action,
+        "reason": "a test",
+        "recorded_at": "2026-11-09T00:00:00Z",
+    }
+
+
 def versions(result: dg.ExecuteInProcessResult) -> dict[dg.AssetKey, str]:
     """Data version of everything that a run materialized."""
     return {
