@@ -70,6 +70,9 @@ class Codex:
                     yield from self._read(place, value)
                 except RefusedError as refused:
                     yield refused.at(place)
+        # Not later: another document may hold a copy of these responses.
+        for thread in self._threads.values():
+            yield from thread.conversation.give()
 
     def finish(self) -> Iterator[Outcome]:
         """Give the last call of every thread, and what is left over."""
