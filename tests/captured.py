@@ -24,8 +24,8 @@ def translate(source: Source, *values: Any, **options: Any) -> list[Translated |
 
 def facts(told: Iterable[Translated | Untranslated]) -> list[Any]:
     """The Facts of a translation, which must all be there: a remainder fails."""
-    remainders = [one for one in told if isinstance(one, Untranslated)]
-    assert remainders == []
+    told = list(told)
+    assert [one for one in told if isinstance(one, Untranslated)] == []
     return [one.fact for one in told if isinstance(one, Translated)]
 
 

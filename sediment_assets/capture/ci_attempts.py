@@ -72,7 +72,10 @@ def repository_of(options: CaptureOptions, slug: str | None, what: str) -> str:
             return normal_required_repo_slug(options.settings[setting])
         except ValueError as error:
             raise RefusedError(Remainder.INVALID_VALUE, f"setting {setting}: {error}") from None
-    got = f"a path of {told.count('/') + 1} parts" if told else "none"
+    if told:
+        got = f"a path of {told.count('/') + 1} parts; the setting repo:PATH gives its name"
+    else:
+        got = "none; the setting repo gives it"
     raise RefusedError(Remainder.NO_REPOSITORY, f"{what}: expected owner/name, got {got}")
 
 

@@ -87,6 +87,7 @@ class _Help(argparse.Action):
 def run(args: argparse.Namespace) -> int:
     """Capture and print what became of the records; raises SedimentError."""
     from sediment_assets.adapters.capture_files import find_capture_files
+    from sediment_assets.capture.contract import closing_note
     from sediment_assets.capture.tally import Tally
 
     sources = _sources()
@@ -111,6 +112,9 @@ def run(args: argparse.Namespace) -> int:
     summary = _capture(args, sources[args.source].translate(reading.documents(), options), tally, reading)
     for line in describe_capture(summary, tally, reading.records, len(files.paths)):
         say(line)
+    if note := closing_note(sources[args.source]):
+        say("")
+        say(f"note: {note}")
     if summary.destination is not None:
         say_done(f"{'wrote' if args.emit else 'stored in'} {summary.destination}")
     return 0
