@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sediment_assets.cli.output import say, say_done, stages, warn
+from sediment_assets.cli.output import say, say_done, stages, warn, warn_without_mirrors
 from sediment_assets.errors import SedimentError
 
 if TYPE_CHECKING:
@@ -146,6 +146,7 @@ def _derive(out: Path, policy: DerivationPolicy, scope: CohortScope) -> BundleSu
         open_evidence(settings.org_id, settings.database_url, settings.mirror_path) as evidence,
         stages("reading evidence") as progress,
     ):
+        warn_without_mirrors(settings.mirror_path, settings.org_id)
         summary = derive_bundle(evidence.facts, evidence.mirrors, out, policy, scope=scope, progress=progress)
     for text in evidence.mirrors.warnings:
         warn(ExportWarning(WarningEvent.MIRROR_DIRECTORY_IGNORED, text))

@@ -7,7 +7,7 @@ from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sediment_assets.cli.output import counting, note, say, say_done, stages, warn
+from sediment_assets.cli.output import counting, note, say, say_done, stages, warn, warn_without_mirrors
 from sediment_assets.errors import SedimentError
 
 if TYPE_CHECKING:
@@ -126,6 +126,7 @@ def _from_facts(args: argparse.Namespace, settings: Settings, target: Target) ->
         open_evidence(organization.org_id, organization.database_url, mirror_path) as evidence,
         counting("Rollouts") as progress,
     ):
+        warn_without_mirrors(mirror_path, organization.org_id)
         source = Derivation(evidence.facts, evidence.mirrors)
         operator = _operator_settings(settings)
         summary = export_rlvr(source, evidence.mirrors, args.out, target=target, settings=operator, progress=progress)
@@ -146,6 +147,8 @@ def _from_bundle(args: argparse.Namespace, settings: Settings, target: Target) -
             source = stack.enter_context(open_bundle(Path(args.bundle), progress=progress))
         needs_mirrors = SPECS[target].needs_mirrors
         store = GitMirrorStore(settings.mirror_path_from_environment()) if needs_mirrors else nullcontext()
+        if needs_mirrors:
+            warn_without_mirrors(settings.mirror_path_from_environment(), source.org_id)
         with store as mirrors, counting("Rollouts") as count:
             operator = _operator_settings(settings)
             return export_rlvr(source, mirrors, args.out, target=target, settings=operator, progress=count)

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.progress import Progress, TaskID
 
 from sediment_assets.errors import printable as printable  # every command prints through this module
@@ -34,6 +36,16 @@ def say_done(text: str) -> None:
 def warn(text: object) -> None:
     """Print one warning; its first word is the event's name."""
     print(printable(str(text)), file=sys.stderr)
+
+
+def warn_without_mirrors(base: Path, org_id: str) -> None:
+    """Warn when no repository of the organization has a mirror: every row would be declined, and none would say why."""
+    from sediment_assets.adapters.mirror_list import mirror_warning
+    from sediment_assets.publish.summary import ExportWarning, WarningEvent
+
+    problem = mirror_warning(base, org_id)
+    if problem is not None:
+        warn(ExportWarning(WarningEvent.NO_MIRRORS, problem))
 
 
 def note(text: str) -> None:

@@ -31,6 +31,9 @@ class WarningEvent(StrEnum):
     MIRROR_DIRECTORY_IGNORED = "mirror_directory_ignored"
     """A directory among the mirrors whose name is no repository's."""
 
+    NO_MIRRORS = "no_mirrors"
+    """The mirror base does not exist, or holds no mirror of the organization: often a mistaken setting."""
+
 
 @dataclass(frozen=True, slots=True)
 class ExportWarning:

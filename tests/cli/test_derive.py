@@ -51,6 +51,7 @@ def test_an_organization_without_facts(tmp_path: Path, evidence: Evidence):
     assert done.returncode == 0, done.stderr
     assert "rollouts: 0\n" in done.stdout
     assert "as of: none\n" in done.stdout
+    assert done.stderr.startswith("no_mirrors: none: no such directory, ")
     assert json.loads((tmp_path / "b" / MANIFEST).read_bytes())["org_id"] == "nobody"
 
 

@@ -84,6 +84,23 @@ def test_nothing_written_is_success(tmp_path: Path, evidence: Evidence):
     )
     assert names(tmp_path / "out") == [RECORD, CLAIM]
     assert not (tmp_path / "no").exists()
+    assert done.stderr.splitlines()[0] == (
+        "no_mirrors: no/such/directory: no such directory, so every repository counts as mirror_absent; "
+        "check SEDIMENT_MIRROR_PATH"
+    )
+
+
+def test_a_mirror_base_of_somebody_else_is_warned_of(tmp_path: Path, evidence: Evidence):
+    (tmp_path / "documents").mkdir()
+    settings = evidence.settings | {"SEDIMENT_MIRROR_PATH": "documents"}
+    done = sediment(*EXPORT, "--target", "nemo-gym", "--out", "out", cwd=tmp_path, settings=settings)
+    assert done.returncode == 0
+    assert done.stderr.startswith("no_mirrors: documents: holds no mirror of organization acme, ")
+    bundle = sediment("derive", "--out", "b", cwd=tmp_path, settings=evidence.settings)
+    assert bundle.stderr == ""
+    done = sediment(*EXPORT, "--target", "sediment", "--from", "b", "--out", "rows", cwd=tmp_path, settings=settings)
+    assert done.returncode == 0
+    assert done.stderr.startswith("no_mirrors: documents: holds no mirror of organization acme, ")
 
 
 def test_settings_may_come_from_a_dotenv_file(tmp_path: Path, evidence: Evidence):
