@@ -160,6 +160,9 @@ def causes_in_rollout(before: SessionFacts, after: SessionFacts, between: Betwee
     """Yield what differs between a Session's two Rollouts, as causes."""
     yield from _facts(FactTable.INFERENCE_CALLS, before.calls, after.calls, Cause.SESSION_CALLS, between)
     yield from _facts(FactTable.DEVELOPER_DECISIONS, before.decisions, after.decisions, Cause.DECISIONS, between)
+    yield from _facts(
+        FactTable.SESSION_COMMIT_OBSERVATIONS, before.observations, after.observations, Cause.BINDING, between
+    )
     yield from _ci(before, after, between)
     yield from _commits(before, after, between)
 
@@ -205,20 +208,10 @@ def _commits(before: SessionFacts, after: SessionFacts, between: Between) -> Ite
     if moved:
         yield Found(Cause.MIRROR, f"the mirror appeared or vanished: {ids_text([labels[one] for one in moved])}")
     if AttributionSource.GIT_NOTES in (before.source, after.source):
-        yield from _bindings(
-            before, after, between, {labels[one] for one in repositories & between.notes_changed - moved}
-        )
+        # Observations that arrived have been named; where notes changed, too, both may have bound it.
+        if noted := repositories & between.notes_changed - moved:
+            yield Found(Cause.BINDING, f"Git notes of {ids_text([labels[one] for one in noted])}")
     elif between.new_pushes and not moved:
         yield Found(Cause.PUSH, "similar text is found in other commits")
     elif changed := repositories & between.refs_changed - moved:
         yield Found(Cause.MIRROR, f"refs changed: {ids_text([labels[one] for one in changed])}")
-
-
-def _bindings(before: SessionFacts, after: SessionFacts, between: Between, noted: Collection[str]) -> Iterator[Found]:
-    table = FactTable.SESSION_COMMIT_OBSERVATIONS
-    added, removed = after.observations - before.observations, before.observations - after.observations
-    if arrived := between.arrived(table, added):
-        yield Found(Cause.BINDING, f"SessionCommitObservation {ids_text(arrived)}")
-    yield from moved_by_quarantine(table, added, removed, between)
-    if noted:
-        yield Found(Cause.BINDING, f"Git notes of {ids_text(noted)}")
