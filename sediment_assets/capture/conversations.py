@@ -35,9 +35,9 @@ class _Known:
     spelled: bytes | None
 
     def is_same(self, value: JsonValue) -> bool:
-        if self.value != value:
-            return False
-        return self.spelled is None or (self.spelled != _UNSPELLED and self.spelled == _spelled(value))
+        if self.spelled is None:
+            return self.value == value
+        return self.spelled != _UNSPELLED and self.spelled == _spelled(value)
 
 
 @dataclass(slots=True)

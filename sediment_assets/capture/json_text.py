@@ -4,7 +4,6 @@ from typing import Any, Final
 
 import orjson
 
-from sediment_assets.facts.json_limits import walk
 from sediment_assets.facts.json_values import decode
 
 _FIRST_INEXACT: Final = 2.0**63
@@ -19,8 +18,18 @@ def parse_json(data: bytes | str) -> Any:
         value = orjson.loads(data)
     except orjson.JSONDecodeError:
         return decode(data)
-    # orjson reads an integer beyond 64 bits as a float; every float that might be one is read again.
-    for item in walk(value):
-        if type(item) is float and not -_FIRST_INEXACT < item < _FIRST_INEXACT:
-            return decode(data)
-    return value
+    return value if _is_exact(value) else decode(data)
+
+
+def _is_exact(value: Any) -> bool:
+    """Whether orjson read a value for sure as it is: an integer beyond 64 bits becomes a float with it."""
+    stack: list[Any] = [[value]]
+    while stack:
+        holder = stack.pop()
+        for item in holder.values() if type(holder) is dict else holder:
+            kind = type(item)
+            if kind is dict or kind is list:
+                stack.append(item)
+            elif kind is float and not -_FIRST_INEXACT < item < _FIRST_INEXACT:
+                return False
+    return True

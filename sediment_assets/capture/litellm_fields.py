@@ -10,7 +10,7 @@ from typing import Final
 from sediment_assets.capture.contract import CaptureOptions, Remainder
 from sediment_assets.capture.json_text import parse_json
 from sediment_assets.capture.litellm_records import LogRecord
-from sediment_assets.capture.lookup import at_path, claude_code_session, first_identifier, stated_session
+from sediment_assets.capture.lookup import claude_code_session, first_identifier, stated_session
 from sediment_assets.capture.model_calls import call_instant, milliseconds, tokens
 from sediment_assets.capture.model_requests import is_request
 from sediment_assets.capture.model_responses import REMOVED, ModelAnswer, removed
@@ -51,7 +51,7 @@ def session_of(found: LogRecord, options: CaptureOptions) -> str:
     holders = [found.log, found.outer, _metadata(found)]
     named = first_identifier(holders, (*options.session_keys, *SESSION_KEYS))
     if named is None:
-        users = (at_path(holder, path) for path in _END_USERS for holder in holders)
+        users = (first_identifier(holders, (path,)) for path in _END_USERS)
         named = next((session for session in map(claude_code_session, users) if session), None)
     named = named or first_identifier(holders, _OWN_SESSIONS) or stated_session(options)
     if named is None:

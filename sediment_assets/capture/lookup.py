@@ -6,7 +6,7 @@ from typing import Final
 
 from sediment_assets.capture.contract import CaptureOptions
 from sediment_assets.capture.json_text import parse_json
-from sediment_assets.facts.json_values import JsonError, JsonValue
+from sediment_assets.facts.json_values import JsonError, JsonObject, JsonValue
 
 SESSION_SETTING: Final = "session"
 """``--set session=ID``: the Session of records that name none."""
@@ -17,8 +17,8 @@ def at_path(value: JsonValue, path: str) -> JsonValue:
     """Return what is at a dotted path; None when there is nothing. A key may hold dots itself, as attributes do."""
     if not isinstance(value, dict):
         return None
-    if path in value:
-        member: JsonValue = value[path]
+    member: JsonValue = value.get(path)
+    if member is not None or "." not in path:
         return member
     key, dot, rest = path.partition(".")
     while dot:
@@ -40,13 +40,23 @@ def identifier(value: JsonValue) -> str | None:
 
 def first_identifier(values: Iterable[JsonValue], paths: Sequence[str]) -> str | None:
     """Return the id at the first path that has one, in the first of the values that has it."""
-    holders = list(values)
+    holders = [value for value in values if isinstance(value, dict)]
     for path in paths:
         for holder in holders:
-            found = identifier(at_path(holder, path))
-            if found is not None:
-                return found
+            found = holder.get(path)
+            if found is None and "." in path:
+                found = _inside(holder, path)
+            if found is not None and (named := identifier(found)) is not None:
+                return named
     return None
+
+
+def _inside(holder: JsonObject, path: str) -> JsonValue:
+    """Return what is at a dotted path, quickly when its first key leads nowhere; keys with dots are rare."""
+    first = holder.get(path[: path.index(".")])
+    if first is None and not any("." in key for key in holder):
+        return None
+    return at_path(holder, path)
 
 
 def claude_code_session(user_id: JsonValue) -> str | None:

@@ -56,7 +56,7 @@ def to_fact(call: ModelCall, gateway: GatewayProvider, source: str, options: Cap
     identity = call.model_call_id or call.gateway_call_id
     words = ("id", identity) if identity else ("content", content_digest(call.content, call.session_id))
     try:
-        return InferenceCall(
+        fact = InferenceCall(
             inference_call_id=fact_id(options.org_id, source, *words),
             org_id=options.org_id,
             session_id=call.session_id,
@@ -71,10 +71,11 @@ def to_fact(call: ModelCall, gateway: GatewayProvider, source: str, options: Cap
             duration_ms=call.duration_ms,
             model_call_id=call.model_call_id,
             observed_at=call.observed_at,
-            raw=call.raw,
         )
     except ValidationError as error:
         raise invalid_fact(error) from None
+    # What a record says is JSON, for it was parsed; looking through all of it again would cost as much as parsing.
+    return fact.model_copy(update={"raw": call.raw})
 
 
 def content_digest(value: JsonValue, *words: str) -> str:

@@ -74,6 +74,21 @@ def known_credentials(call: InferenceCall) -> frozenset[str]:
     return frozenset(_known_credentials(_tool_values(call)))
 
 
+def redact_message(message: Message, reasons: Counter[RedactionReason]) -> Message | None:
+    """Redact a message as in a call without known credentials; None when the message holds some itself.
+
+    The result is that of ``redact`` for every call that holds the message and whose others hold none either.
+    """
+    if any(True for _ in _known_credentials(_tool_values_of([message]))):
+        return None
+    return _Redaction(frozenset(), reasons).message(message)
+
+
+def redact_raw(value: Any, reasons: Counter[RedactionReason]) -> Any:
+    """Redact ``raw``, or one of its members that is an object or array, of a Fact without known credentials."""
+    return _redact_json(value, reasons)
+
+
 def _redact_outcome(outcome: CIOutcome, reasons: Counter[RedactionReason]) -> dict[str, Any]:
     update: dict[str, Any] = {"raw": _redact_json(outcome.raw, reasons)}
     if outcome.reason is not None:
@@ -171,7 +186,11 @@ def _map_strings(value: Any, change: Callable[[str], str]) -> Any:
 
 def _tool_values(call: InferenceCall) -> Iterator[Any]:
     """Yield every tool argument object and tool result of both sides: the source of known credentials, not ``raw``."""
-    for message in (*call.input_messages, *call.output_messages):
+    return _tool_values_of((*call.input_messages, *call.output_messages))
+
+
+def _tool_values_of(messages: Iterable[Message]) -> Iterator[Any]:
+    for message in messages:
         for part in message.parts:
             if isinstance(part, ToolCallPart):
                 yield part.arguments

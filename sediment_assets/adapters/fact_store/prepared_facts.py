@@ -1,27 +1,30 @@
 """Translated Facts made ready to be stored or written: redacted and spelled, each message of a Session only once.
 
-A translator hands on the very same ``Message`` objects while a conversation grows. What is known of such an object is
-kept as long as memory allows; the result is the same as that of ``import_lines.prepare_fact``.
+A translator hands on the very same ``Message`` objects while a conversation grows, and payloads repeat themselves (tool
+definitions, prices). What is known of such an object, or of an equal member of ``raw``, is kept as long as memory
+allows; the result is the same as that of ``import_lines.prepare_fact``.
 """
 
+import marshal
 from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Final
+from functools import lru_cache
+from typing import Any, Final
 
 from sediment_assets.adapters.fact_store.import_lines import LineError, PreparedLine, prepare_fact
 from sediment_assets.facts.inference_call import InferenceCall
-from sediment_assets.facts.json_values import JsonError, encode_stored
+from sediment_assets.facts.json_values import JsonError, JsonObject, encode_stored
 from sediment_assets.facts.messages import Message
 from sediment_assets.facts.model import Fact
-from sediment_assets.facts.redaction import RedactionReason, known_credentials, redact
-from sediment_assets.facts.vocabulary import GatewayProvider
+from sediment_assets.facts.redaction import RedactionReason, redact_message, redact_raw
 
 REMEMBERED_BYTES: Final = 64 * 2**20
 """Most stored text of messages that is kept; the least recently used are forgotten first."""
 _SURELY_FLAT: Final = 1000
-"""Messages with more brackets may nest too deeply inside their call; ``prepare_fact`` judges them."""
+"""Values with more brackets may nest too deeply inside their call; ``prepare_fact`` judges them."""
+_WORTH_KEEPING: Final = 512
+"""Smaller members of ``raw`` are spelled anew each time."""
 
 
 class _UnusualError(Exception):
@@ -37,11 +40,20 @@ class _KnownMessage:
     redactions: Counter[RedactionReason]
 
 
+@dataclass(frozen=True, slots=True)
+class _KnownMember:
+    """The stored text of a member of ``raw``, and what was redacted in it."""
+
+    text: str
+    redactions: Counter[RedactionReason]
+
+
 class PreparedFacts:
     """Prepares the Facts of one run, in any order."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[int, _KnownMessage] = OrderedDict()
+        self._members: OrderedDict[bytes, _KnownMember] = OrderedDict()
         self._size = 0
 
     def prepare(self, fact: Fact) -> PreparedLine:
@@ -49,19 +61,19 @@ class PreparedFacts:
         if isinstance(fact, InferenceCall):
             try:
                 return self._prepare_call(fact)
-            except (_UnusualError, LineError, JsonError):
+            except (_UnusualError, LineError, JsonError, ValueError):
                 pass
         return prepare_fact(fact)
 
     def _prepare_call(self, call: InferenceCall) -> PreparedLine:
-        rest = call.model_copy(update={"input_messages": (), "output_messages": ()})
-        prepared = prepare_fact(rest)
-        redactions = Counter(prepared.redactions)
-        for name, messages in (("input_messages", call.input_messages), ("output_messages", call.output_messages)):
-            prepared.row[name] = self._spelled(messages, redactions)
+        redactions: Counter[RedactionReason] = Counter()
+        row = {name: getattr(call, name) for name in _PLAIN_FIELDS}
+        row["input_messages"] = self._spelled(call.input_messages, redactions)
+        row["output_messages"] = self._spelled(call.output_messages, redactions)
+        row["raw"] = self._spelled_raw(call.raw, redactions)
         aliases = tuple(sorted(call.call_aliases))
-        prepared.row["call_alias_count"] = len(aliases)
-        return PreparedLine(prepared.row, aliases, redactions)
+        row["call_alias_count"] = len(aliases)
+        return PreparedLine(row, aliases, redactions)
 
     def _spelled(self, messages: Sequence[Message], redactions: Counter[RedactionReason]) -> str:
         texts = []
@@ -77,28 +89,67 @@ class PreparedFacts:
         return f"[{','.join(texts)}]"
 
     def _remember(self, message: Message) -> _KnownMessage:
-        call = _CARRIER.model_copy(update={"input_messages": (message,)})
-        if known_credentials(call):
-            raise _UnusualError  # they are redacted in all other messages, too
-        redacted = redact(call)
-        text = encode_stored(redacted.fact.input_messages[0].model_dump())
-        if text.count("[") + text.count("{") > _SURELY_FLAT:
-            raise _UnusualError
-        known = self._known[id(message)] = _KnownMessage(message, text, redacted.reasons)
+        reasons: Counter[RedactionReason] = Counter()
+        redacted = redact_message(message, reasons)
+        if redacted is None:
+            raise _UnusualError  # its credentials are redacted in all other messages, too
+        text = _flat(encode_stored(redacted.model_dump()))
+        known = self._known[id(message)] = _KnownMessage(message, text, reasons)
         self._size += len(text)
-        while self._size > REMEMBERED_BYTES:
-            _, oldest = self._known.popitem(last=False)
-            self._size -= len(oldest.text)
+        self._forget()
         return known
 
+    def _spelled_raw(self, raw: JsonObject, redactions: Counter[RedactionReason]) -> str:
+        members = []
+        for key, value in raw.items():
+            if type(value) is dict or type(value) is list:
+                text = self._spelled_member(value, redactions)
+            elif type(value) is str and value:  # what a key says about its value only matters for text
+                text = encode_stored(redact_raw({key: value}, redactions)[key])
+            else:
+                text = _CONSTANTS.get(id(value)) or encode_stored(value)
+            members.append(f"{_spelled_key(key)}:{text}")
+        return f"{{{','.join(members)}}}"
 
-_CARRIER: Final = InferenceCall(
-    inference_call_id="-",
-    org_id="0",
-    session_id="-",
-    gateway_provider=GatewayProvider.UNKNOWN,
-    input_messages=(),
-    output_messages=(),
-    observed_at=datetime(1970, 1, 1, tzinfo=UTC),
-)
-"""A call to carry one message through redaction."""
+    def _spelled_member(self, value: Any, redactions: Counter[RedactionReason]) -> str:
+        # Equal bytes are equal values, to the kind of each number; version 2 knows no references.
+        spelled = marshal.dumps(value, 2)
+        known = self._members.get(spelled)
+        if known is None:
+            reasons: Counter[RedactionReason] = Counter()
+            known = _KnownMember(_flat(encode_stored(redact_raw(value, reasons))), reasons)
+            if len(spelled) < _WORTH_KEEPING:
+                redactions.update(reasons)
+                return known.text
+            self._members[spelled] = known
+            self._size += len(spelled) + len(known.text)
+            self._forget()
+        else:
+            self._members.move_to_end(spelled)
+        redactions.update(known.redactions)
+        return known.text
+
+    def _forget(self) -> None:
+        while self._size > REMEMBERED_BYTES and len(self._known) > 1:
+            _, oldest = self._known.popitem(last=False)
+            self._size -= len(oldest.text)
+        while self._size > REMEMBERED_BYTES and len(self._members) > 1:
+            member, known = self._members.popitem(last=False)
+            self._size -= len(member) + len(known.text)
+
+
+def _flat(text: str) -> str:
+    if text.count("[") + text.count("{") > _SURELY_FLAT:
+        raise _UnusualError
+    return text
+
+
+@lru_cache(maxsize=1024)
+def _spelled_key(key: str) -> str:
+    return encode_stored(key)
+
+
+_CONSTANTS: Final = {id(None): "null", id(True): "true", id(False): "false"}
+_JSON_FIELDS: Final = ("input_messages", "output_messages", "raw")
+_PLAIN_FIELDS: Final = tuple(name for name in InferenceCall.model_fields if name not in _JSON_FIELDS)
+"""Fields that are stored as they are in memory."""
