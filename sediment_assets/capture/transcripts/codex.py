@@ -41,7 +41,7 @@ class _Thread:
     """One Codex thread: its conversation, what it knows about the model, and what its events told."""
 
     def __init__(self, maker: CallMaker, session_id: str | None) -> None:
-        self.conversation = Conversation(maker, session_id, _render)
+        self.conversation = Conversation(maker, session_id, _messages)
         self.usage = Usage()
         self.events = Events()
         self.model: JsonValue = None
@@ -153,11 +153,12 @@ class Codex:
         left_out: list[str] = []
         messages, is_said = _messages([payload], left_out), _is_said(payload)
         yield from thread.events.messages(messages)
-        yield from left_out_items(place, left_out)
         if is_said:
             yield from self._say(thread, place, value, payload)
-        elif messages:
-            thread.conversation.hear(place, messages)
+        else:
+            yield from left_out_items(place, left_out)
+            if messages:
+                thread.conversation.hear(place, messages)
 
     def _say(self, thread: _Thread, place: str, value: JsonObject, payload: JsonObject) -> Iterator[Outcome]:
         conversation = thread.conversation
@@ -224,10 +225,6 @@ def _lines(record: Record) -> Iterator[tuple[str, JsonValue]]:
         yield record.place, {"type": "session_meta", "payload": value}
     else:
         yield record.place, value
-
-
-def _render(items: list[JsonValue]) -> list[Message]:
-    return _messages(items, [])
 
 
 def _messages(items: list[JsonValue], left_out: list[str]) -> list[Message]:

@@ -44,7 +44,7 @@ class View:
                 history += event.messages
             elif event.key not in rendered:
                 rendered.add(event.key)
-                history += render([other.told for other in self._events if other.key == event.key])
+                history += render([other.told for other in self._events if other.key == event.key], [])
         return history
 
 

@@ -5,14 +5,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from sediment_assets.capture.contract import Remainder, Translated, Untranslated
+from sediment_assets.capture.model_calls import left_out_items
 from sediment_assets.capture.record_fields import RefusedError
 from sediment_assets.capture.transcripts.calls import CallMaker, Response, Timeline
 from sediment_assets.facts.json_values import JsonValue
 from sediment_assets.facts.messages import Message
 
 Outcome = Translated | Untranslated
-Render = Callable[[list[JsonValue]], list[Message]]
-"""Makes messages of what a transcript says of one response, record by record; raises RefusedError."""
+Render = Callable[[list[JsonValue], list[str]], list[Message]]
+"""Makes messages of what records tell of one response, and notes what no part can hold; raises RefusedError."""
 
 
 @dataclass(slots=True)
@@ -25,6 +26,7 @@ class _Said:
     key: str | None
     told: list[JsonValue] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
+    left_out: int = 0
     sent: list[Message] | None = None
     latest: datetime | None = None
     is_open: bool = True
@@ -57,10 +59,11 @@ class Conversation:
         :raises RefusedError: what is told cannot be rendered; the response stays what it was.
         """
         last = self._last
+        left_out: list[str] = []
         if last is not None and (last.is_open if key is None or last.key is None else last.key == key):
-            messages = self._render([*last.told, told])
+            messages = self._render([*last.told, told], left_out)
         else:
-            messages = self._render([told])
+            messages = self._render([told], left_out)
             yield from self.give()
             last = self._last = _Said(Response([], [], self.session_id), list(self.history), self._heard, key)
             self._heard = []
@@ -70,6 +73,8 @@ class Conversation:
         last.messages = messages
         last.response.places.append(place)
         last.latest = self.timeline.latest
+        yield from left_out_items(place, left_out[last.left_out :])
+        last.left_out = len(left_out)
 
     @property
     def response(self) -> Response | None:

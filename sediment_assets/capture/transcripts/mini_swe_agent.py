@@ -77,8 +77,8 @@ def _read_message(
     yield from left_out_items(place, left_out)
 
 
-def _render(values: list[JsonValue]) -> list[Message]:
-    return [message for value in values for message in _messages(value, [])]
+def _render(values: list[JsonValue], left_out: list[str]) -> list[Message]:
+    return [message for value in values for message in _messages(value, left_out)]
 
 
 def _messages(value: JsonValue, left_out: list[str]) -> list[Message]:

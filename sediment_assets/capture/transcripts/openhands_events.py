@@ -151,18 +151,18 @@ class EventReader:
         self.conversation.begin_again(place, history)
 
 
-def _render(values: list[JsonValue]) -> list[Message]:
-    return [message for value in values if isinstance(value, dict) for message in _rendered(value)]
+def _render(values: list[JsonValue], left_out: list[str]) -> list[Message]:
+    return [message for value in values if isinstance(value, dict) for message in _rendered(value, left_out)]
 
 
-def _rendered(told: JsonObject) -> list[Message]:
+def _rendered(told: JsonObject, left_out: list[str]) -> list[Message]:
     answer = told.get("completion")
     if isinstance(answer, dict):
         choices = answer.get("choices")
         words = at_path(choices[0], "message") if isinstance(choices, list) and choices else None
         if not isinstance(words, dict):
             raise RefusedError(Remainder.NO_CONTENT, "tool_call_metadata.model_response.choices: no message")
-        return [assistant_message(words, "message", [])]
+        return [assistant_message(words, "message", left_out)]
     event, call_id = told["event"], told["call_id"]
     arguments = event["args"]
     parts: list[PlainPart] = []

@@ -114,12 +114,13 @@ def _answer(event: JsonObject) -> JsonValue:
     return found
 
 
-def _render(events: list[JsonValue]) -> list[Message]:
+def _render(events: list[JsonValue], left_out: list[str]) -> list[Message]:
     """Make one message of the events that tell one response."""
     parts = Parts()
     for event in events:
         if isinstance(event, dict):
             _add(parts, event)
+    left_out += parts.left_out
     return [message("assistant", normal_assistant(parts.parts), "message")]
 
 
@@ -128,7 +129,7 @@ def _add(parts: Parts, event: JsonObject) -> None:
         told = event.get("llm_message")
         if not isinstance(told, dict):
             raise RefusedError(Remainder.NO_CONTENT, "llm_message is missing")
-        parts.parts += [part.model_dump() for part in assistant_message(told, "llm_message", []).parts]
+        parts.parts += [part.model_dump() for part in assistant_message(told, "llm_message", parts.left_out).parts]
         return
     blocks = event.get("thinking_blocks")
     parts.content(blocks, "thinking_blocks")

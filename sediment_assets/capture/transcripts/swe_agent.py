@@ -126,8 +126,8 @@ def _heard(item: JsonValue, left_out: list[str]) -> list[Message]:
     return [message for call in ids for message in chat_messages({**item, "tool_call_id": call}, "message", left_out)]
 
 
-def _render(items: list[JsonValue]) -> list[Message]:
-    return [assistant_message(item, "message", []) for item in items if isinstance(item, dict)]
+def _render(items: list[JsonValue], left_out: list[str]) -> list[Message]:
+    return [assistant_message(item, "message", left_out) for item in items if isinstance(item, dict)]
 
 
 def _without_messages(step: JsonObject) -> JsonObject:
