@@ -88,8 +88,6 @@ class _Help(argparse.Action):
 def run(args: argparse.Namespace) -> int:
     """Capture and print what became of the records; raises SedimentError."""
     from sediment_assets.adapters.capture_files import find_capture_files
-    from sediment_assets.capture.contract import closing_note
-    from sediment_assets.capture.contract import closing_note
     from sediment_assets.capture.tally import Tally
 
     sources = _sources()
@@ -97,31 +95,43 @@ def run(args: argparse.Namespace) -> int:
         for line in ["sources:", *_source_lines(sources), EPILOG.rstrip()]:
             say(line)
         return 0
+    _check_usage(args, sources)
+    source, options = sources[args.source], _options(args)
+    files = find_capture_files(args.paths)
+    _warn_of_ignored(files)
+    tally = Tally()
+    reading = _Reading(files)
+    summary = _capture(args, source.translate(reading.documents(), options), tally, reading)
+    for line in describe_capture(summary, tally, reading.records, len(files.paths)):
+        say(line)
+    _say_note(source)
+    if summary.destination is not None:
+        say_done(f"{'wrote' if args.emit else 'stored in'} {summary.destination}")
+    return 0
+
+
+def _check_usage(args: argparse.Namespace, sources: Mapping[str, Source]) -> None:
     if args.source not in sources:
         args.usage_error(f"argument SOURCE: expected one of {', '.join(sources)}, got {args.source!r}")
     if not args.paths:
         args.usage_error("the following arguments are required: PATH")
     if args.dry_run and args.emit is not None:
         args.usage_error("argument --emit: not allowed with argument --dry-run")
-    options = _options(args)
-    files = find_capture_files(args.paths)
+
+
+def _warn_of_ignored(files: CaptureFiles) -> None:
     if files.ignored:
         from sediment_assets.adapters.capture_files import described
 
-        warn(f"ignored: {len(files.ignored)} files with other suffixes: {described(files.ignored)}")
-    tally = Tally()
-    reading = _Reading(files)
-    summary = _capture(args, sources[args.source].translate(reading.documents(), options), tally, reading)
-    for line in describe_capture(summary, tally, reading.records, len(files.paths)):
-        say(line)
-    if note := closing_note(sources[args.source]):
-        say(f"\n{note}")
-    if note := closing_note(sources[args.source]):
+        warn(f"ignored: {_counted(len(files.ignored), 'file')} of other kinds: {described(files.ignored)}")
+
+
+def _say_note(source: Source) -> None:
+    from sediment_assets.capture.contract import closing_note
+
+    if note := closing_note(source):
         say("")
         say(f"note: {note}")
-    if summary.destination is not None:
-        say_done(f"{'wrote' if args.emit else 'stored in'} {summary.destination}")
-    return 0
 
 
 def describe_capture(summary: CaptureSummary, tally: Tally, records: int, files: int) -> list[str]:
