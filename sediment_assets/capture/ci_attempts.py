@@ -18,9 +18,14 @@ from sediment_assets.capture.record_fields import RefusedError, invalid_fact
 from sediment_assets.facts.ci_outcome import CIOutcome
 from sediment_assets.facts.expected import shown
 from sediment_assets.facts.scalars import normal_commit_sha, normal_repo_slug, normal_required_repo_slug
+from sediment_assets.facts.vocabulary import ForgeProvider
 
 REPO_SETTING: Final = "repo"
 """The setting with which the operator names the repository of records that do not."""
+IDENTITY: Final = ("repository_provider", "repository_host", "repository_id")
+"""The fields of repository identity: all set, or none (facts.md §4)."""
+IDENTITY_SETTING: Final = "repository_id"
+"""``repository_id:owner/name``: the numeric id of a repository on GitHub, for records of other systems."""
 
 
 def ci_outcome(source: str, options: CaptureOptions, values: Mapping[str, Any]) -> CIOutcome:
@@ -38,6 +43,13 @@ def ci_outcome(source: str, options: CaptureOptions, values: Mapping[str, Any]) 
     except ValidationError as error:
         raise invalid_fact(error) from None
     return fact.model_copy(update={"outcome_id": fact_id(fact.org_id, source, "ci_outcome", *_natural_key(fact))})
+
+
+def ci_system_outcome(options: CaptureOptions, values: Mapping[str, Any]) -> CIOutcome:
+    """Make the Fact of an attempt that the source ``ci`` read: identity is the record's own, else the operator's."""
+    if any(values.get(name) is not None for name in IDENTITY):
+        return ci_outcome("ci", options, values)
+    return ci_outcome("ci", options, {**values, **stated_identity(options, str(values["repo"]))})
 
 
 def _natural_key(fact: CIOutcome) -> tuple[str, ...]:
@@ -67,9 +79,10 @@ def repository_of(options: CaptureOptions, slug: str | None, what: str) -> str:
         if repo := normal_repo_slug(told):
             return repo
     setting = f"{REPO_SETTING}:{told}" if told else REPO_SETTING
-    if setting in options.settings:
+    named = _setting(options, setting)
+    if named is not None:
         try:
-            return normal_required_repo_slug(options.settings[setting])
+            return normal_required_repo_slug(named)
         except ValueError as error:
             raise RefusedError(Remainder.INVALID_VALUE, f"setting {setting}: {error}") from None
     if told:
@@ -77,6 +90,20 @@ def repository_of(options: CaptureOptions, slug: str | None, what: str) -> str:
     else:
         got = "none; the setting repo gives it"
     raise RefusedError(Remainder.NO_REPOSITORY, f"{what}: expected owner/name, got {got}")
+
+
+def stated_identity(options: CaptureOptions, repo: str) -> dict[str, str]:
+    """Return the identity fields that the operator states for a repository; names and URLs never create them."""
+    stated = _setting(options, f"{IDENTITY_SETTING}:{repo}")
+    if stated is None:
+        return {}
+    provider = ForgeProvider.GITHUB.value
+    return {"repository_provider": provider, "repository_host": options.github_host, "repository_id": stated}
+
+
+def _setting(options: CaptureOptions, name: str) -> str | None:
+    """Return a setting; names of repositories in it are the same in any case."""
+    return next((value for key, value in options.settings.items() if key.lower() == name.lower()), None)
 
 
 def slug_of_url(url: str | None) -> str | None:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from sediment_assets.capture.ci_attempts import ci_outcome, commit_of, host_of_url, repository_of
+from sediment_assets.capture.ci_attempts import ci_system_outcome, commit_of, host_of_url, repository_of
 from sediment_assets.capture.ci_systems.common import not_evidence, other_forge, qualified_id, result_of, words
 from sediment_assets.capture.contract import CaptureOptions
 from sediment_assets.capture.deliveries import Delivery
@@ -129,4 +129,4 @@ def _run_id(build: Fields) -> str:
 
 
 def _outcome(delivery: Delivery, options: CaptureOptions, values: Mapping[str, object]) -> CIOutcome:
-    return ci_outcome("ci", options, {"provider": CIProvider.OTHER, "raw": delivery.payload, **values})
+    return ci_system_outcome(options, {"provider": CIProvider.OTHER, "raw": delivery.payload, **values})

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from sediment_assets.capture.ci_attempts import ci_outcome, commit_of, repository_of
+from sediment_assets.capture.ci_attempts import ci_system_outcome, commit_of, repository_of
 from sediment_assets.capture.ci_systems.common import not_evidence, other_forge, qualified_id, result_of, words
 from sediment_assets.capture.contract import CaptureOptions
 from sediment_assets.capture.deliveries import Delivery
@@ -26,12 +26,14 @@ RESULTS: Final = {
 }
 """What a pipeline's result, or a status's state, means."""
 RUNNING: Final = words("pending in_progress inprogress parsing running building paused halted")
+_PARTS: Final = ("pipeline_step", "deployment")
 _PIPELINE_URL: Final = re.compile(r"/pipelines/(?:home#!/)?results/([1-9][0-9]{0,18})(?![0-9])")
 
 
 def reads(payload: JsonObject) -> bool:
     """Whether a payload is one of Bitbucket's: a webhook body, or a pipeline of its REST API."""
-    return _is_rest(payload) or _repository_type(payload) == "repository"
+    is_part = payload.get("type") in _PARTS and "uuid" in payload
+    return _is_rest(payload) or is_part or _repository_type(payload) == "repository" or "eventKey" in payload
 
 
 def read(delivery: Delivery, options: CaptureOptions) -> CIOutcome:
@@ -41,6 +43,8 @@ def read(delivery: Delivery, options: CaptureOptions) -> CIOutcome:
         return _pipeline(delivery, payload, options)
     if "commit_status" in payload:
         return _status(delivery, payload, options)
+    if payload.raw("eventKey") == "repo:refs_changed":
+        raise other_forge("bitbucket repo:refs_changed")
     if "push" in payload:
         raise other_forge("bitbucket repo:push")
     if "changes" in payload and "pullrequest" not in payload:
@@ -119,4 +123,4 @@ def _run_id(repository: Fields, number: str | None, uuid: str | None) -> str:
 
 def _outcome(delivery: Delivery, options: CaptureOptions, values: Mapping[str, object]) -> CIOutcome:
     told = {"provider": CIProvider.OTHER, "source_event_id": delivery.id, "raw": delivery.payload, **values}
-    return ci_outcome("ci", options, told)
+    return ci_system_outcome(options, told)

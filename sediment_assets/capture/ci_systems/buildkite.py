@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sediment_assets.capture.ci_attempts import ci_outcome, commit_of, repository_of, slug_of_url
+from sediment_assets.capture.ci_attempts import ci_system_outcome, commit_of, repository_of, slug_of_url
 from sediment_assets.capture.ci_systems.common import not_evidence, result_of, words
 from sediment_assets.capture.contract import CaptureOptions, Remainder
 from sediment_assets.capture.deliveries import Delivery
@@ -78,7 +78,7 @@ def _build(
         "captured_at": finished_at,
         "raw": delivery.payload,
     }
-    return ci_outcome("ci", options, values)
+    return ci_system_outcome(options, values)
 
 
 def _pull_request(build: Fields) -> int | None:

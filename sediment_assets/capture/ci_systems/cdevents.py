@@ -7,7 +7,7 @@ with the field names of CIOutcome. Task runs and test suites are parts of a pipe
 import re
 from typing import Final
 
-from sediment_assets.capture.ci_attempts import ci_outcome, commit_of, repository_of
+from sediment_assets.capture.ci_attempts import IDENTITY, ci_system_outcome, commit_of, repository_of
 from sediment_assets.capture.ci_systems.common import not_evidence, qualified_id, result_of
 from sediment_assets.capture.contract import CaptureOptions, Remainder
 from sediment_assets.capture.deliveries import Delivery
@@ -25,9 +25,8 @@ RESULTS: Final = {
 }
 """What a pipeline run's outcome means."""
 CUSTOM: Final = ("commit_sha", "repo", "branch", "run_attempt", "workflow_id", "workflow_path", "pr_number")
-CUSTOM_IDENTITY: Final = ("repository_provider", "repository_host", "repository_id")
 """What ``customData.sediment`` may say (facts.md §4: identity all or none)."""
-_TYPE: Final = re.compile(r"dev\.cdevents\.(?P<subject>[a-z]+)\.(?P<predicate>[a-z]+)\.(?P<version>.+)", re.DOTALL)
+_TYPE: Final = re.compile(r"dev\.cdeventsx?\.(?P<subject>[a-z-]+)\.(?P<predicate>[a-z]+)\.(?P<version>.+)", re.DOTALL)
 
 
 def reads(payload: JsonObject) -> bool:
@@ -69,7 +68,7 @@ def _finished(event: Fields, options: CaptureOptions) -> CIOutcome:
     if run_id is None or source is None:
         raise invalid(subject.named("id"), "an id and a source, which together are unique", None)
     values = {
-        **{key: custom.raw(key) for key in (*CUSTOM, *CUSTOM_IDENTITY)},
+        **{key: custom.raw(key) for key in (*CUSTOM, *IDENTITY)},
         "provider": CIProvider.OTHER,
         "run_id": qualified_id("cdevents", source, run_id),
         "commit_sha": commit_of(custom.text("commit_sha"), "customData.sediment.commit_sha"),
@@ -86,7 +85,7 @@ def _finished(event: Fields, options: CaptureOptions) -> CIOutcome:
         "captured_at": happened_at,
         "raw": event.value,
     }
-    return ci_outcome("ci", options, values)
+    return ci_system_outcome(options, values)
 
 
 def _custom(event: Fields) -> Fields:
@@ -94,7 +93,7 @@ def _custom(event: Fields) -> Fields:
     custom = event.raw("customData")
     ours = custom.get("sediment") if isinstance(custom, dict) else None
     fields = Fields(ours if isinstance(ours, dict) else {}, "customData.sediment")
-    if strange := [key for key in fields.value if key not in CUSTOM and key not in CUSTOM_IDENTITY]:
-        detail = f"customData.sediment.{strange[0]}: expected only {', '.join((*CUSTOM, *CUSTOM_IDENTITY))}"
+    if strange := [key for key in fields.value if key not in CUSTOM and key not in IDENTITY]:
+        detail = f"customData.sediment.{strange[0]}: expected only {', '.join((*CUSTOM, *IDENTITY))}"
         raise RefusedError(Remainder.INVALID_VALUE, detail if strange[0].isidentifier() else shown(strange[0]))
     return fields

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from sediment_assets.capture.ci_attempts import ci_outcome, commit_of, repository_of, slug_of_url
+from sediment_assets.capture.ci_attempts import ci_system_outcome, commit_of, repository_of, slug_of_url
 from sediment_assets.capture.ci_systems.common import not_evidence, result_of, words
 from sediment_assets.capture.contract import CaptureOptions, Remainder
 from sediment_assets.capture.deliveries import Delivery
@@ -53,7 +53,7 @@ def reads(payload: JsonObject) -> bool:
     """Whether a payload is a webhook body of CircleCI."""
     kind = payload.get("type")
     is_webhook = isinstance(kind, str) and kind.endswith("-completed") and "pipeline" in payload
-    return is_webhook or (kind == "ping" and "webhook" in payload)
+    return is_webhook or (kind == "ping" and "webhook" in payload) or ("job_number" in payload and "status" in payload)
 
 
 def is_workflow(payload: JsonObject) -> bool:
@@ -114,7 +114,7 @@ def _workflow(
         "run_url": workflow.word("url"),
         "captured_at": stopped_at,
     }
-    return ci_outcome("ci", options, values)
+    return ci_system_outcome(options, values)
 
 
 def _slug(project: str | None, vcs: Fields, git: Fields) -> str | None:

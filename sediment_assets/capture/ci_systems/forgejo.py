@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from sediment_assets.capture.ci_attempts import ci_outcome, commit_of, host_of_url, repository_of
+from sediment_assets.capture.ci_attempts import ci_system_outcome, commit_of, host_of_url, repository_of
 from sediment_assets.capture.ci_systems.common import not_evidence, other_forge, qualified_id, result_of, words
 from sediment_assets.capture.contract import CaptureOptions, Remainder
 from sediment_assets.capture.deliveries import Delivery
@@ -28,7 +28,8 @@ _MARKS: Final = ("internal_tracker", "original_url", "mirror_interval")
 
 def reads(payload: JsonObject) -> bool:
     """Whether a payload without telling headers is one of Forgejo's or Gitea's: by its run, or by its repository."""
-    return _is_action_run(payload) or any(mark in _repository(payload) for mark in _MARKS)
+    is_marked = "compare_url" in payload or any(mark in _repository(payload) for mark in _MARKS)
+    return _is_action_run(payload) or is_marked
 
 
 def read(delivery: Delivery, options: CaptureOptions) -> CIOutcome:
@@ -137,4 +138,4 @@ def _run_id(run: Fields, url: str | None) -> str:
 
 def _outcome(delivery: Delivery, options: CaptureOptions, values: Mapping[str, object]) -> CIOutcome:
     told = {"provider": CIProvider.OTHER, "source_event_id": delivery.id, "raw": delivery.payload, **values}
-    return ci_outcome("ci", options, told)
+    return ci_system_outcome(options, told)

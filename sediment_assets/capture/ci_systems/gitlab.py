@@ -5,7 +5,7 @@ A retried pipeline keeps its id and has no attempt number, so a second end of on
 
 from typing import Final
 
-from sediment_assets.capture.ci_attempts import ci_outcome, commit_of, repository_of, slug_of_url
+from sediment_assets.capture.ci_attempts import ci_system_outcome, commit_of, repository_of, slug_of_url
 from sediment_assets.capture.ci_systems.common import not_evidence, other_forge, result_of, words
 from sediment_assets.capture.contract import CaptureOptions
 from sediment_assets.capture.deliveries import Delivery
@@ -36,6 +36,7 @@ TIMEOUT: Final = "job_execution_timeout"
 _PUSHES: Final = frozenset({"push", "tag_push", "repository_update"})
 _RENAMES: Final = frozenset({"project_rename", "project_transfer", "project_update"})
 _PIPELINES: Final = "/pipelines/"
+_BODIES: Final = frozenset({"payload", "body"})
 
 
 def reads(payload: JsonObject) -> bool:
@@ -59,7 +60,7 @@ def read(delivery: Delivery, options: CaptureOptions) -> CIOutcome:
 
 
 def _is_system_hook(payload: JsonObject) -> bool:
-    return isinstance(payload.get("event_name"), str) and ("project_id" in payload or "path_with_namespace" in payload)
+    return isinstance(payload.get("event_name"), str) and _BODIES.isdisjoint(payload)
 
 
 def _is_rest(payload: JsonObject) -> bool:
@@ -93,7 +94,7 @@ def _pipeline(delivery: Delivery, pipeline: Fields, hook: Fields, options: Captu
         "captured_at": ended_at,
         "raw": delivery.payload,
     }
-    return ci_outcome("ci", options, values)
+    return ci_system_outcome(options, values)
 
 
 def _failed(hook: Fields) -> CIResult:

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Final
 
-from sediment_assets.capture.ci_attempts import REPO_SETTING, ci_outcome, commit_of, repository_of, slug_of_url
-from sediment_assets.capture.ci_systems.common import result_of
+from sediment_assets.capture.ci_attempts import REPO_SETTING, ci_system_outcome, commit_of, repository_of, slug_of_url
+from sediment_assets.capture.ci_systems.common import not_evidence, result_of
 from sediment_assets.capture.contract import CaptureOptions, Remainder
 from sediment_assets.capture.deliveries import Delivery
 from sediment_assets.capture.record_fields import Fields, RefusedError, invalid
@@ -34,7 +34,7 @@ _REMOTE_BRANCH: Final = re.compile(r"refs/remotes/[^/]+/(.+)", re.DOTALL)
 
 def reads(payload: JsonObject) -> bool:
     """Whether a payload is a build of the JSON API, or a message of the Notification plugin."""
-    return _is_build(payload) or _is_notification(payload)
+    return _is_build(payload) or _is_notification(payload) or _has_class(payload)
 
 
 def read(delivery: Delivery, options: CaptureOptions) -> CIOutcome:
@@ -42,13 +42,18 @@ def read(delivery: Delivery, options: CaptureOptions) -> CIOutcome:
     payload = Fields(delivery.payload)
     if _is_notification(delivery.payload):
         return _notification(delivery, payload, options)
+    if not _is_build(delivery.payload):
+        raise not_evidence("jenkins object that is no build")
     return _build(delivery, payload, options)
 
 
 def _is_build(payload: JsonObject) -> bool:
+    return "number" in payload and "result" in payload and (_has_class(payload) or "building" in payload)
+
+
+def _has_class(payload: JsonObject) -> bool:
     kind = payload.get("_class")
-    is_class = isinstance(kind, str) and kind.startswith(_PACKAGES)
-    return "number" in payload and "result" in payload and (is_class or "building" in payload)
+    return isinstance(kind, str) and kind.startswith(_PACKAGES)
 
 
 def _is_notification(payload: JsonObject) -> bool:
@@ -143,4 +148,4 @@ def _notification(delivery: Delivery, payload: Fields, options: CaptureOptions) 
 
 
 def _outcome(delivery: Delivery, options: CaptureOptions, values: Mapping[str, object]) -> CIOutcome:
-    return ci_outcome("ci", options, {"provider": CIProvider.JENKINS, "raw": delivery.payload, **values})
+    return ci_system_outcome(options, {"provider": CIProvider.JENKINS, "raw": delivery.payload, **values})

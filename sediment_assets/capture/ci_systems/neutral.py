@@ -6,7 +6,7 @@ refused by name. Repository identity is all or none; the repository's name is re
 
 from typing import Final
 
-from sediment_assets.capture.ci_attempts import ci_outcome, commit_of, repository_of
+from sediment_assets.capture.ci_attempts import ci_system_outcome, commit_of, repository_of
 from sediment_assets.capture.contract import CaptureOptions, Remainder
 from sediment_assets.capture.deliveries import Delivery
 from sediment_assets.capture.record_fields import Fields, RefusedError
@@ -39,4 +39,4 @@ def read(delivery: Delivery, options: CaptureOptions) -> CIOutcome:
         "repo": repository_of(options, fields.text("repo"), "repo"),
         "captured_at": fields.instant("captured_at"),
     }
-    return ci_outcome("ci", options, values)
+    return ci_system_outcome(options, values)

@@ -50,7 +50,7 @@ _OTHER: Final = "an event that its body does not name"
 
 def event_of_body(payload: JsonObject) -> str | None:
     """Return the event's name; None when the object is no webhook body."""
-    if _has(payload, "ref", "before", "after") and "pull_request" not in payload:
+    if _is_push(payload):
         return "push"
     for key, event in _KEYS:
         if payload.get(key) is not None:
@@ -61,6 +61,11 @@ def event_of_body(payload: JsonObject) -> str | None:
         return "repository"
     is_webhook = "sender" in payload and any(key in payload for key in ("repository", "organization", "installation"))
     return _OTHER if is_webhook else None
+
+
+def _is_push(payload: JsonObject) -> bool:
+    told = _has(payload, "before", "after") or _has(payload, "commits", "pusher")
+    return told and "ref" in payload and "pull_request" not in payload
 
 
 def _has(payload: JsonObject, *keys: str) -> bool:

@@ -26,6 +26,8 @@ def push_of_delivery(delivery: Delivery, options: CaptureOptions) -> Push:
     The id is made of the natural key (facts.md §6), so a redelivery is the same Fact.
     """
     payload = Fields(delivery.payload)
+    if "compare_url" in payload:
+        raise RefusedError(Remainder.UNSUPPORTED_FORGE, "a push on Forgejo, Gitea or Gogs")
     repository = payload.fields("repository")
     named = read_repository(repository, options)
     before = commit_of(payload.text("before"), "before")

@@ -16,7 +16,7 @@ _MAX_ID: Final = 10**20
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A repository as a payload names it. ``id`` None makes the Fact a legacy one; ``slug`` may then not be empty."""
+    """A repository as a payload names it. ``id`` None makes the Fact a legacy one."""
 
     slug: str
     id: str | None
@@ -36,20 +36,29 @@ def read_repository(repository: Fields, options: CaptureOptions) -> Repository:
     """Read a payload's ``repository`` object.
 
     An id that is missing, or no positive number, makes the Fact a legacy one. Refused are a repository of another
-    forge or host (names and URLs never create identity, but they may deny it), and one that is named in no way.
+    forge or host (names and URLs never create identity, but they may deny it), and one without a name.
     """
     require_github(repository, options)
-    full_name = repository.text("full_name") or ""
     try:
-        slug = normal_repo_slug(full_name)
+        slug = normal_repo_slug(_full_name(repository))
     except ValueError:
         detail = f"{repository.named('full_name')}: expected owner/name, got other text"
         raise RefusedError(Remainder.INVALID_VALUE, detail) from None
+    if not slug:
+        # Identity without a name resolves to nothing (mirrors.md §8.5), and would keep the name out for good.
+        raise RefusedError(Remainder.NO_REPOSITORY, f"{repository.named('full_name')}: expected owner/name, got none")
     number = repository.raw("id")
     valid = type(number) is int and 0 < number < _MAX_ID
-    if not valid and not slug:
-        raise RefusedError(Remainder.NO_REPOSITORY, f"{repository.path}: expected an id or a full_name, got neither")
     return Repository(slug, str(number) if valid else None, options.github_host)
+
+
+def _full_name(repository: Fields) -> str:
+    """Return the full name; old payloads tell its two halves only."""
+    if (full_name := repository.text("full_name")) is not None:
+        return full_name
+    owner, name = repository.fields("owner"), repository.word("name")
+    login = owner.word("login") or owner.word("name")
+    return f"{login}/{name}" if login and name else ""
 
 
 def require_github(repository: Fields, options: CaptureOptions) -> None:

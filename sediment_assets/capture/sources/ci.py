@@ -47,6 +47,10 @@ class CISource:
     """One JSON object per attempt of a CI run, in the neutral shape or as a CI system sends or lists it."""
 
     name = "ci"
+    note = (
+        "A repository that Pushes know by its id on GitHub takes no outcome without that id: "
+        "records say it in the neutral shape, or --set repository_id:OWNER/NAME=ID does."
+    )
     help = "CI runs: a vendor-neutral JSON shape, GitLab, Bitbucket, Forgejo/Gitea, CircleCI, Buildkite, Jenkins, …"
 
     def translate(self, documents: Iterable[Document], options: CaptureOptions) -> Iterator[_Outcome]:

@@ -52,6 +52,8 @@ class _Input:
                 yield Untranslated(place, Remainder.NO_EVIDENCE, "an empty list")
         elif isinstance(value, dict) and isinstance(value.get("workflow_runs"), list):
             yield from self._page(place, Fields(value).items("workflow_runs"))
+        elif isinstance(value, dict) and (parts := _parts(value)):
+            yield Untranslated(place, Remainder.NO_EVIDENCE, parts)
         elif isinstance(value, dict) and _is_run(value):
             yield self._fact(place, partial(run_of_rest, value, "", self.options))
         else:
@@ -84,6 +86,14 @@ def _listed(run: JsonValue, options: CaptureOptions) -> Fact:
 
 def _is_run(value: JsonObject) -> bool:
     return "head_sha" in value and "status" in value and ("run_number" in value or "workflow_id" in value)
+
+
+def _parts(value: JsonObject) -> str | None:
+    """Describe REST answers about parts of runs, which tell no outcome of their own."""
+    for key in ("jobs", "check_runs", "check_suites"):
+        if isinstance(value.get(key), list) and "total_count" in value:
+            return f"a list of {key.replace('_', ' ')}"
+    return "a job of a run" if "run_id" in value and "steps" in value else None
 
 
 def _delivered(value: JsonValue, options: CaptureOptions) -> Fact:

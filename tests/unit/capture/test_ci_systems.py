@@ -248,6 +248,19 @@ def test_operators_repository_never_replaces_one_that_is_named() -> None:
     assert only_fact(SOURCE, gitlab(), settings={"repo": "octo/site"}).repo == "octo/web"
 
 
+def test_identity_is_the_operators_word_and_never_made_of_names() -> None:
+    stated = {"repository_id:Octo/Web": "70112"}
+    for payload in (buildkite(), jenkins(), circleci(), neutral()):
+        assert not only_fact(SOURCE, payload).is_identified
+        outcome = only_fact(SOURCE, payload, settings=stated, github_host="ghe.octo.example")
+        assert (outcome.repository_host, outcome.repository_id) == ("ghe.octo.example", "70112")
+    own = neutral(repository_provider="github", repository_host="github.com", repository_id="5")
+    assert only_fact(SOURCE, own, settings=stated).repository_id == "5"
+    assert not only_fact(SOURCE, neutral(repo="octo/site"), settings=stated).is_identified
+    reason, detail = only_remainder(SOURCE, neutral(), settings={"repository_id:octo/web": "seven"})
+    assert (reason, detail.partition(":")[0]) == (Remainder.INVALID_VALUE, "repository_id")
+
+
 def test_nested_gitlab_path_is_never_cut_to_a_slug() -> None:
     payload = {**gitlab(), "project": gitlab_project("octo/group/web")}
     reason, detail = only_remainder(SOURCE, payload)
@@ -265,6 +278,16 @@ def test_nested_gitlab_path_is_never_cut_to_a_slug() -> None:
         ({"repository": bitbucket()["repository"], "push": {"changes": []}}, Remainder.UNSUPPORTED_FORGE),
         ({**push(), "repository": gitea_repository()}, Remainder.UNSUPPORTED_FORGE),
         ({"eventType": "git.push", "resource": {}}, Remainder.UNSUPPORTED_FORGE),
+        ({"eventKey": "repo:refs_changed", "changes": []}, Remainder.UNSUPPORTED_FORGE),
+        (
+            {"ref": "refs/heads/main", "before": SHA, "after": SHA, "compare_url": "https://code.octo.example/x"},
+            Remainder.UNSUPPORTED_FORGE,
+        ),
+        ({"event_name": "user_create", "username": "mona"}, Remainder.NO_EVIDENCE),
+        ({"type": "pipeline_step", "uuid": "{1}", "state": {}}, Remainder.NO_EVIDENCE),
+        ({"job_number": 3, "status": "success", "type": "build"}, Remainder.NO_EVIDENCE),
+        ({"_class": "hudson.model.FreeStyleProject", "name": "web"}, Remainder.NO_EVIDENCE),
+        ({"context": {"type": "dev.cdeventsx.octo-thing.done.0.1.0"}, "subject": {}}, Remainder.NO_EVIDENCE),
         ({"object_kind": "build", "build_status": "success"}, Remainder.NO_EVIDENCE),
         ({"object_kind": "merge_request"}, Remainder.NO_EVIDENCE),
         ({"repository": bitbucket()["repository"], "pullrequest": {}}, Remainder.NO_EVIDENCE),

@@ -125,6 +125,11 @@ def test_push_is_told_as_it_is(changed: dict[str, Any]) -> None:
     assert fact.captured_at == parse_instant("2026-01-01T00:00:00Z")
 
 
+def test_push_without_its_commits_is_still_a_push() -> None:
+    body = {"ref": "refs/heads/main", "commits": [], "pusher": {}, "repository": repository()}
+    assert only_remainder(SOURCE, body)[0] is Remainder.NO_COMMIT
+
+
 def test_redelivered_push_is_the_same_fact() -> None:
     told = translate(SOURCE, delivery(push(), "push"), push(), push(ref="refs/heads/dev"))
     assert [type(one) for one in told] == [Translated, Untranslated, Translated]
@@ -147,6 +152,7 @@ def test_push_without_a_time_is_refused_unless_the_delivery_has_one() -> None:
         ({"ref": ""}, Remainder.INVALID_VALUE),
         ({"forced": "yes"}, Remainder.INVALID_VALUE),
         ({"repository": repository(id=None, full_name=None)}, Remainder.NO_REPOSITORY),
+        ({"compare_url": "https://code.octo.example/a/b/compare/1...2"}, Remainder.UNSUPPORTED_FORGE),
         (
             {"repository": repository(html_url="https://code.octo.example/a/b", internal_tracker={})},
             Remainder.UNSUPPORTED_FORGE,

@@ -138,13 +138,14 @@ def test_repository_without_a_valid_id_is_a_legacy_one(number: Any) -> None:
     assert (outcome.repository_host, outcome.repo) == (None, "octo/web")
 
 
-def test_repository_of_a_known_id_needs_no_name() -> None:
-    outcome = only_fact(SOURCE, run(repository={"id": 5}))
-    assert (outcome.repository_id, outcome.repo) == ("5", "")
+def test_old_payload_names_its_repository_in_two_halves() -> None:
+    for owner in ({"login": "Octo"}, {"name": "Octo", "email": None}):
+        assert only_fact(SOURCE, run(repository={"id": 5, "name": "Web", "owner": owner})).repo == "octo/web"
 
 
-def test_repository_without_id_and_name_is_refused() -> None:
-    assert only_remainder(SOURCE, run(repository=None))[0] is Remainder.NO_REPOSITORY
+@pytest.mark.parametrize("told", [None, {}, {"id": 5}, {"id": 5, "name": "web"}, {"id": 5, "full_name": ""}])
+def test_repository_without_a_name_is_refused_even_with_an_id(told: Any) -> None:
+    assert only_remainder(SOURCE, run(repository=told))[0] is Remainder.NO_REPOSITORY
 
 
 def test_identity_is_never_made_of_another_host() -> None:
@@ -234,6 +235,18 @@ def test_pages_and_lists_of_runs_are_read_whole() -> None:
     assert [fact.run_id for fact in facts(told)] == ["9001", "2", "3"]
     assert only_remainder(SOURCE, {"total_count": 0, "workflow_runs": []})[0] is Remainder.NO_EVIDENCE
     assert only_remainder(SOURCE, [])[0] is Remainder.NO_EVIDENCE
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"total_count": 1, "jobs": [{"run_id": 9001, "steps": []}]},
+        {"total_count": 1, "check_runs": []},
+        {"id": 1, "run_id": 9001, "head_sha": SHA, "status": "completed", "conclusion": "failure", "steps": []},
+    ],
+)
+def test_jobs_and_checks_of_the_rest_api_are_no_runs(value: Any) -> None:
+    assert only_remainder(SOURCE, value)[0] is Remainder.NO_EVIDENCE
 
 
 def test_answer_of_gh_run_list_is_refused_with_the_way_out() -> None:
