@@ -148,10 +148,9 @@ def describe_capture(summary: CaptureSummary, tally: Tally, records: int, files:
         lines.append("no Facts")
     if tally.remainders:
         rest = [("gave no Fact", "count", "")]
-        rest += [
-            (reason.value, str(count), "" if reason.is_expected else "unexpected")
-            for reason, count in sorted(tally.remainders.items())
-        ]
+        for reason, count in sorted(tally.remainders.items()):
+            first, *others = tally.described(reason) or [""]
+            rest += [(reason.value, str(count), first), *(("", "", other) for other in others)]
         lines += ["", *aligned(rest, numbers=(1,))]
     return lines + (["", *tally.unexpected_lines()] if tally.unexpected_count else [])
 
