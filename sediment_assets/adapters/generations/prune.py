@@ -20,10 +20,10 @@ from sediment_assets.adapters.bundle_staging import STAGING_NAME
 from sediment_assets.adapters.generations.catalog import KINDS, ROLLOUTS_KIND, FoundGeneration, find_generations
 from sediment_assets.adapters.resolutions import CI_RESOLUTIONS
 from sediment_assets.publish.artifacts import CLAIM, LOCK, PUBLICATION_ORDER
-from sediment_assets.publish.claim import LockHeldError, export_lock
+from sediment_assets.publish.claim import LockHeldError, export_lock, is_empty_export
 from sediment_assets.publish.durable import is_present, remove_tree, reported
 from sediment_assets.publish.reading import completion_file, held_alone
-from sediment_assets.publish.staging import killed_export
+from sediment_assets.publish.staging import killed_export, staging_directory
 from sediment_assets.targets.registry import Target
 
 PRUNED_PREFIX: Final = ".sediment-pruned-"
@@ -194,22 +194,23 @@ def _remove_complete(path: Path, kind: str) -> Removal:
     with held_alone(path) as alone:
         if not alone:
             return Removal.BEING_READ if completion_file(path) is not None else Removal.CHANGED
-        if kind not in _TARGETS:
-            return _take_away(path)
-        try:
-            with export_lock(path):  # an export may follow one that had nothing to write
-                return _take_away(path)
-        except LockHeldError:
-            return Removal.IN_USE
+        if kind not in _TARGETS or not is_empty_export(path):
+            return _take_away(path)  # no export ever goes into a directory that holds one
+        return _take_away_locked(path, complete=True)
 
 
 def _remove_dead(path: Path) -> Removal:
-    if is_present(path / LOCK):
-        with killed_export(path) as dead:
-            return _take_away(path) if dead and completion_file(path) is None else Removal.CHANGED
+    if not is_present(path / LOCK):
+        return _take_away_locked(path, complete=False)
+    with killed_export(path) as dead:
+        return _take_away(path) if dead and completion_file(path) is None else Removal.CHANGED
+
+
+def _take_away_locked(path: Path, *, complete: bool) -> Removal:
+    """Hold the directory as an export does, so that none begins in it, and so that a kill leaves the same proof."""
     try:
-        with export_lock(path):
-            return _take_away(path) if completion_file(path) is None else Removal.CHANGED
+        with export_lock(path), staging_directory(path):
+            return _take_away(path) if (completion_file(path) is not None) is complete else Removal.CHANGED
     except LockHeldError:
         return Removal.IN_USE
 
