@@ -83,26 +83,29 @@ class EventReader:
             raise RefusedError(Remainder.NO_EVIDENCE, f"action/{plain_id(action)}")
 
     def _say(self, place: str, event: JsonObject, action: str) -> Iterator[Outcome]:
-        conversation = self.conversation
-        metadata = event.get("tool_call_metadata")
-        answer = at_path(metadata, "model_response")
+        answer = at_path(event, "tool_call_metadata.model_response")
         if isinstance(answer, dict):
-            call_id, named = at_path(metadata, "tool_call_id"), answer.get("id")
-            key = named if isinstance(named, str) and named else f"event-{event.get('id')}"
+            key, call_id = _completion_key(place, event, answer), at_path(event, "tool_call_metadata.tool_call_id")
             told: JsonObject = {"completion": answer}
-            conversation.timeline.saw(answer.get("created"))
         else:
-            answer, key = {}, f"event-{event.get('id')}"
+            answer, key = {}, f"event-{event.get('id', place)}"
             call_id = None if action == "message" else key
             told = {"event": event, "call_id": call_id}
         self._calls_of(event, call_id)
-        if key in self._said:
-            # What it says of the response was said; its observation still answers a tool call of its own.
-            if conversation.response is None or conversation.response.raw.get("key") != key:
-                raise RefusedError(Remainder.REPEATED, "an action of a response told before")
-            conversation.response.places.append(place)
-            conversation.response.raw["events"].append(event)
+        if key not in self._said:
+            yield from self._begin_response(place, event, key, told)
             return
+        # What it says of the response was said; its observation still answers a tool call of its own.
+        response = self.conversation.response
+        if response is None or response.raw.get("key") != key:
+            raise RefusedError(Remainder.REPEATED, "an action of a response told before")
+        response.places.append(place)
+        response.raw["events"].append(event)
+
+    def _begin_response(self, place: str, event: JsonObject, key: str, told: JsonObject) -> Iterator[Outcome]:
+        conversation = self.conversation
+        answer = told.get("completion", {})
+        conversation.timeline.saw(answer.get("created"))
         conversation.end_response()
         yield from conversation.say(place, told, key=key)
         self._said.add(key)
@@ -120,6 +123,11 @@ class EventReader:
         content = event.get("content")
         if content is None:
             raise RefusedError(Remainder.NO_CONTENT, "content is missing")
+        answer = at_path(event, "tool_call_metadata.model_response")
+        if (
+            isinstance(answer, dict) and _completion_key(place, event, answer) not in self._said
+        ):  # its action is not here
+            yield from self._begin_response(place, event, _completion_key(place, event, answer), {"completion": answer})
         if call_id is None:
             yield from self._hear(place, event, "user", content)
         else:
@@ -149,6 +157,11 @@ class EventReader:
 
         history = self._view.condense(is_forgotten, arguments.get("summary"), arguments.get("summary_offset"), _render)
         self.conversation.begin_again(place, history)
+
+
+def _completion_key(place: str, event: JsonObject, answer: JsonObject) -> str:
+    named = answer.get("id")
+    return named if isinstance(named, str) and named else f"event-{event.get('id', place)}"
 
 
 def _render(values: list[JsonValue], left_out: list[str]) -> list[Message]:

@@ -47,7 +47,7 @@ class SdkReader:
             yield from self._hear(place, event, event.get("llm_message"))
             return
         named = event.get("llm_response_id")
-        key = named if isinstance(named, str) and named else f"event-{event.get('id')}"
+        key = named if isinstance(named, str) and named else f"event-{event.get('id', place)}"
         conversation = self.conversation
         before = conversation.response
         yield from conversation.say(place, event, key=key)

@@ -243,6 +243,14 @@ def test_actions_of_one_completion_are_one_response() -> None:
     assert remainders(told) == [("f1:3", "no_evidence", "action/recall")]
 
 
+def test_an_observation_whose_action_is_missing_still_tells_the_response() -> None:
+    events = openhands_events()
+    del events[3], events[4]
+    found = only_session(translate_files(events, settings={"session": "mine"}))
+    assert spoken(found[0].output_messages) == ["assistant: look + bash(c1) + bash(c2)"]
+    assert segments(found) == [2]
+
+
 @pytest.mark.parametrize("key", ["history", "trajectory", "events"])
 def test_rows_and_downloads_hold_the_events(key: str) -> None:
     row = {"instance_id": "i-1", key: openhands_events(), "test_result": {"git_patch": ""}}
