@@ -34,6 +34,8 @@ _CONTEXT: Final = (
 """How user messages begin that Codex writes itself: no turns of the user."""
 _SILENT_ITEMS: Final = frozenset({"ghost_snapshot", "compaction", "compaction_summary", "context_compaction", "other"})
 """Items without words."""
+_OWN_KEYS: Final = frozenset({"metadata", "internal_chat_message_metadata_passthrough", "phase"})
+"""Members of items that Codex adds for itself."""
 _SILENT: Final = frozenset({"turn_context", "world_state", "inter_agent_communication_metadata"})
 
 
@@ -237,12 +239,14 @@ def _messages(items: list[JsonValue], left_out: list[str]) -> list[Message]:
 
 
 def _spelled(item: JsonValue) -> JsonValue:
-    """Spell items that only Codex has as the ones they are like."""
-    if isinstance(item, dict) and item.get("type") == "agent_message":  # what another agent wrote to this one
+    """Spell items that only Codex has as the ones they are like, without what is Codex's own."""
+    if not isinstance(item, dict):
+        return item
+    if item.get("type") == "agent_message":  # what another agent wrote to this one
         return {"role": "agent_message", "content": item.get("content")}
-    if isinstance(item, dict) and item.get("type") == "tool_search_output":
+    if item.get("type") == "tool_search_output":
         return {**item, "output": item.get("tools")}
-    return item
+    return {key: value for key, value in item.items() if key not in _OWN_KEYS}
 
 
 def _is_silent(item: JsonValue) -> bool:

@@ -225,6 +225,22 @@ def test_outputs_are_kept_as_text_objects_or_lists(output: Any, result: Any) -> 
     assert answered.parts[0].model_dump() == {"type": "tool_call_response", "id": "call_1", "result": result}
 
 
+def test_arguments_hold_nothing_that_codex_added_for_itself() -> None:
+    rollout = Rollout()
+    rollout.user("go")
+    rollout.item(
+        "custom_tool_call",
+        call_id="call_1",
+        name="apply_patch",
+        input="*** Begin Patch",
+        status="completed",
+        metadata={"turn_id": "t"},
+        internal_chat_message_metadata_passthrough={"turn_id": "t"},
+    )
+    (call,) = only_session(translate_files(rollout))
+    assert call.output_messages[0].parts[0].model_dump()["arguments"] == {"input": "*** Begin Patch"}
+
+
 def test_older_rollouts_have_bare_items_and_one_time() -> None:
     bare: list[Any] = [
         {"id": "old-1", "timestamp": "2025-07-01T00:00:00Z", "instructions": None, "git": {}},
