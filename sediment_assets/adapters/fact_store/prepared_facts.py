@@ -104,7 +104,7 @@ class PreparedFacts:
         for key, value in raw.items():
             if type(value) is dict or type(value) is list:
                 text = self._spelled_member(value, redactions)
-            elif type(value) is str and value:  # what a key says about its value only matters for text
+            elif type(value) is str:  # what a key says about its value only matters for text
                 text = encode_stored(redact_raw({key: value}, redactions)[key])
             else:
                 text = _CONSTANTS.get(id(value)) or encode_stored(value)
