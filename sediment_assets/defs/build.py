@@ -8,6 +8,7 @@ from typing import Any, Final
 import dagster as dg
 
 from resources.bundles import BundleReader
+from resources.clone_urls import CloneUrls
 from resources.evidence_store import EvidenceStore, ExportOptions
 from resources.generation_io_managers import GenerationIOManager
 from resources.generations import GenerationStore
@@ -21,12 +22,13 @@ from sediment_assets.adapters.settings import (
     SettingsError,
 )
 from sediment_assets.defs.canonical import ci_resolutions_asset, rollouts_asset
-from sediment_assets.defs.checks import target_checks
 from sediment_assets.defs.facts import observed_assets
 from sediment_assets.defs.jobs import daily_schedule, day_job, observe_job
 from sediment_assets.defs.keys import FACT_KEYS, GENERATION_IO, MIRRORED_COMMITS, MIRRORS
 from sediment_assets.defs.late_evidence import DEFAULT_SECONDS, late_evidence_sensor
+from sediment_assets.defs.mirrors import new_pushes_sensor, nightly_schedule, repositories_asset, sync_job
 from sediment_assets.defs.partitions import daily_partitions
+from sediment_assets.defs.published_checks import target_checks
 from sediment_assets.defs.targets import target_asset
 from sediment_assets.facts.expected import shown
 from sediment_assets.targets.registry import Target
@@ -42,8 +44,10 @@ DEFAULT_PARTITION_START = date(2026, 1, 1)
 def default_resources(settings: Settings) -> Mapping[str, Any]:
     """Return the resources of a deployment. What every run needs is read when a run starts, and so may hold secrets."""
     runtime = settings.runtime()
+    clone_urls = settings.clone_url_policy()
     return {
         **fixed_resources(),
+        "clone_urls": CloneUrls(development=clone_urls.development, allowed_hosts=sorted(clone_urls.allowed_hosts)),
         "evidence": EvidenceStore(
             org_id=dg.EnvVar(ORG_ID), database_url=dg.EnvVar(DATABASE_URL), mirror_path=dg.EnvVar(MIRROR_PATH)
         ),
@@ -60,7 +64,7 @@ def default_resources(settings: Settings) -> Mapping[str, Any]:
 
 def fixed_resources() -> Mapping[str, Any]:
     """Return the resources without settings."""
-    return {"bundles": BundleReader(), GENERATION_IO: GenerationIOManager()}
+    return {"bundles": BundleReader(), GENERATION_IO: GenerationIOManager(), "clone_urls": CloneUrls()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +99,25 @@ def build_defs(
     automation = automation or Automation()
     partitions = daily_partitions(partition_start)
     job, observe = day_job(), observe_job([*FACT_KEYS.values(), MIRRORS, MIRRORED_COMMITS])
+    sync = sync_job()
     return dg.Definitions(
         assets=[
             observed_assets(partitions),
+            repositories_asset(),
             rollouts_asset(partitions),
             ci_resolutions_asset(partitions),
             *(target_asset(target, partitions) for target in Target),
         ],
         asset_checks=[check for target in Target for check in target_checks(target, partitions)],
-        jobs=[job, observe],
-        schedules=[daily_schedule(job, running=automation.running)],
-        sensors=[late_evidence_sensor([job, observe], running=automation.running, seconds=automation.seconds)],
+        jobs=[job, observe, sync],
+        schedules=[
+            daily_schedule(job, running=automation.running),
+            nightly_schedule(sync, running=automation.running),
+        ],
+        sensors=[
+            late_evidence_sensor([job, observe], running=automation.running, seconds=automation.seconds),
+            new_pushes_sensor(sync, running=automation.running, seconds=automation.seconds),
+        ],
         resources=dict(resources),
         executor=dg.in_process_executor,
     )

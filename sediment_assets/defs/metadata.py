@@ -3,7 +3,7 @@
 Cells are short plain text: captured content is cut, never interpreted, and tables are not markup.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import dagster as dg
@@ -87,18 +87,35 @@ def counts_table(counts: Mapping[str, int], *, header: str) -> dg.TableMetadataV
 
 
 def reasons_table(
-    counts: Mapping[str, int], vocabulary: Iterable[Reason], units: Mapping[Reason, str] | None = None
+    counts: Mapping[str, int],
+    vocabulary: Iterable[Reason],
+    units: Mapping[Reason, str] | None = None,
+    examples: Mapping[str, Sequence[str]] | None = None,
 ) -> dg.TableMetadataValue | dg.TextMetadataValue:
-    """Show what was counted under which reason, what a count counts, and what the reason means.
+    """Show what was counted under which reason, what a count counts, what the reason means, and for which Sessions.
 
-    Rows are in the order of the vocabulary. ``units`` replaces the reasons' own; zeros are left out.
+    Rows are in the order of the vocabulary. ``units`` replaces the reasons' own; zeros are left out. ``examples`` are
+    the first few Sessions of each reason.
     """
-    rows = [
-        (reason.value, counts[reason.value], (units or {}).get(reason, reason.unit), reason.meaning)
+    rows: list[Sequence[str | int]] = [
+        (
+            reason.value,
+            counts[reason.value],
+            (units or {}).get(reason, reason.unit),
+            reason.meaning,
+            *([] if examples is None else [_sessions(examples.get(reason.value, ()), counts[reason.value])]),
+        )
         for reason in vocabulary
         if counts.get(reason.value)
     ]
-    return _table(["reason", "count", "unit", "meaning"], rows) if rows else dg.MetadataValue.text(NONE)
+    columns = ["reason", "count", "unit", "meaning", *([] if examples is None else ["Sessions"])]
+    return _table(columns, rows) if rows else dg.MetadataValue.text(NONE)
+
+
+def _sessions(examples: Sequence[str], count: int) -> str:
+    """Name Sessions; say so when these are not all that was counted."""
+    names = ", ".join(map(_cell, examples))
+    return names if count <= len(examples) else f"first {len(examples)} of {count}: {names}"
 
 
 def _table(columns: Iterable[str], rows: Iterable[Iterable[str | int]]) -> dg.TableMetadataValue:

@@ -33,13 +33,18 @@ def _output_of(name: str) -> str:
 
 
 def output_metadata(
-    target: Target, output: str, generation: Generation, files: Mapping[str, FileRecord], record: GenerationRecord
+    target: Target,
+    output: str,
+    generation: Generation,
+    files: Mapping[str, FileRecord],
+    record: GenerationRecord,
+    examples: Mapping[str, Sequence[str]],
 ) -> dict[str, Any]:
     """Describe one output, whose ``files`` are staged and not visible yet."""
     about = (
         _environment_metadata(generation.staging, files)
         if output == ENVIRONMENT_OUTPUT
-        else _rows_metadata(target, Population(output), generation.staging, files, record)
+        else _rows_metadata(target, Population(output), generation.staging, files, record, examples)
     )
     return {
         **about,
@@ -63,6 +68,7 @@ def _rows_metadata(
     staging: Path,
     files: Mapping[str, FileRecord],
     record: GenerationRecord,
+    examples: Mapping[str, Sequence[str]],
 ) -> dict[str, Any]:
     tally = record.populations[population.value]
     reasons = vocabulary(target, population)
@@ -70,7 +76,7 @@ def _rows_metadata(
     return {
         ROW_COUNT: tally.rows,
         "rollouts_considered": record.rollouts,
-        "skipped": reasons_table(tally.skipped, reasons, units),
+        "skipped": reasons_table(tally.skipped, reasons, units, examples),
         **_split_rows(population, files),
         PREVIEW: preview(map(_row_cells, _first_rows(staging, tuple(files)))),
     }

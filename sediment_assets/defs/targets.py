@@ -25,7 +25,7 @@ from resources.generations import GenerationStore, newest_generation
 from sediment_assets import __version__
 from sediment_assets.adapters.resolutions import read_resolutions
 from sediment_assets.ci.resolution import CIResolution
-from sediment_assets.defs.checks import counts_check_result, counts_check_spec
+from sediment_assets.defs.checks import Examples, step_check_results, step_check_specs
 from sediment_assets.defs.keys import (
     CI_RESOLUTIONS,
     ENVIRONMENT_OUTPUT,
@@ -82,8 +82,11 @@ def target_asset(target: Target, partitions: dg.TimeWindowPartitionsDefinition) 
         specs=[_spec(target, output, partitions) for output in outputs_of(target)],
         ins={"ci_resolutions": dg.AssetIn(key=CI_RESOLUTIONS, input_manager_key=GENERATION_IO)},
         check_specs=[
-            counts_check_spec(output_key(target, spec.population.value), target, spec.population, partitions)
+            check
             for spec in TARGETS[target].populations
+            for check in step_check_specs(
+                output_key(target, spec.population.value), target, spec.population, partitions
+            )
         ],
         pool=f"publish_{segment(target)}",
     )
@@ -150,13 +153,16 @@ def _result(
 ) -> dg.MaterializeResult[StagedFiles]:
     files = files_of(output, staged.files)
     key = output_key(target, output)
-    checks = (
-        [] if output == ENVIRONMENT_OUTPUT else [counts_check_result(key, target, Population(output), staged.record)]
-    )
+    checks: list[dg.AssetCheckResult] = []
+    examples: Examples = {}
+    if output != ENVIRONMENT_OUTPUT:
+        population = Population(output)
+        examples = staged.summary.skip_examples[population]
+        checks = step_check_results(key, target, population, staged.record, examples)
     return dg.MaterializeResult(
         asset_key=key,
         value=StagedFiles(generation, tuple(files)),
         data_version=dg.DataVersion(content_version(files)),
-        metadata=output_metadata(target, output, generation, files, staged.record),
+        metadata=output_metadata(target, output, generation, files, staged.record, examples),
         check_results=checks,
     )

@@ -20,7 +20,7 @@ _TARGETS: Final = """\
 ## Targets
 
 Why evidence gave no row. The counts are printed after an export, kept in the completion record, and shown in the graph
-by the check `counts_add_up`."""
+by the check `skips_are_known`."""
 
 _DERIVATION: Final = """\
 ## Derivation

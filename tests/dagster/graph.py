@@ -107,10 +107,12 @@ class Graph:
             **day,
         )
 
-    def check(self, day: str, key: dg.AssetKey, name: str) -> dg.AssetCheckEvaluation:
-        """Execute one check of one day alone. As in the UI, the day is a tag: checks alone share no partitions."""
+    def check(self, day: str | None, key: dg.AssetKey, name: str) -> dg.AssetCheckEvaluation:
+        """Execute one check alone. As in the UI, the day is a tag, if any: checks alone share no partitions."""
         result = self._materialize(
-            dg.AssetSelection.checks(dg.AssetCheckKey(key, name)), raises=False, tags={"dagster/partition": day}
+            dg.AssetSelection.checks(dg.AssetCheckKey(key, name)),
+            raises=False,
+            tags={} if day is None else {"dagster/partition": day},
         )
         (evaluation,) = result.get_asset_check_evaluations()
         return evaluation

@@ -8,8 +8,15 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from sediment_assets.defs.checks import COUNTS_ADD_UP, GENERATION_INTACT, ROWS_MATCH_SCHEMA, counts_check_result
+from sediment_assets.defs.checks import COUNTS_ADD_UP, SKIPS_ARE_KNOWN, step_check_results
 from sediment_assets.defs.keys import output_key
+from sediment_assets.defs.published_checks import (
+    GENERATION_INTACT,
+    INSTANCE_IDS_UNIQUE,
+    ONE_SPLIT_SIDE,
+    PATCHES_APPLY,
+    ROWS_MATCH_SCHEMA,
+)
 from sediment_assets.facts.json_values import decode, encode_row
 from sediment_assets.publish.artifacts import CLAIM, RECORD
 from sediment_assets.publish.record import GenerationRecord, PopulationRecord
@@ -120,10 +127,70 @@ class TestRowsMatchSchema:
             graph, published.with_name("tasks.eval.jsonl"), 1, "expected rows of the eval split, got one of train"
         )
 
+
+class TestOtherChecksOfRows:
+    def refused(self, graph: Graph, name: str, start: str) -> None:
+        found = graph.check(DAY, TASKS, name)
+        assert not found.passed
+        assert not found.blocking
+        assert found.description is not None
+        assert found.description.startswith(start)
+
     def test_a_row_that_is_there_twice_fails(self, graph: Graph, published: Path):
         rows = lines(published)
         published.write_bytes(b"".join([*rows, rows[0]]))
-        self.refused(graph, published, len(rows) + 1, "expected a new instance_id, got 'acme-")
+        expected = f"{published}:{len(rows) + 1}: expected a new instance_id, got 'acme-"
+        self.refused(graph, INSTANCE_IDS_UNIQUE, expected)
+        assert graph.check(DAY, TASKS, ROWS_MATCH_SCHEMA).passed
+
+    def test_a_session_on_both_sides_of_the_split_fails(self, graph: Graph, published: Path):
+        row = decode(lines(published)[0])
+        other = {**row, "split": "eval", "instance_id": row["instance_id"][:-7] + "0000000"}
+        published.with_name("tasks.eval.jsonl").write_bytes(encode_row(other) + b"\n")
+        self.refused(
+            graph, ONE_SPLIT_SIDE, f"{published.with_name('tasks.eval.jsonl')}:1: expected the Session's other"
+        )
+
+    def test_a_changed_patch_fails(self, graph: Graph, published: Path):
+        rows = lines(published)
+        row = decode(rows[0])
+        rows[0] = encode_row({**row, "reference_patch": row["reference_patch"].replace("+", "-", 1)}) + b"\n"
+        published.write_bytes(b"".join(rows))
+        self.refused(graph, PATCHES_APPLY, f"{published}:1: expected the patch that the mirror gives, got another")
+
+    def test_patches_are_proven_again_unless_their_mirror_is_gone(self, week: Week, tmp_path: Path):
+        tasks = week.graph.record(Target.SEDIMENT, DAY).populations["tasks"].rows
+        found = week.graph.check(DAY, TASKS, PATCHES_APPLY)
+        assert found.passed
+        assert found.metadata["patches_proven"].value == tasks
+        gone = Graph(
+            Evidence(week.graph.evidence.database, tmp_path / "no-mirrors"), week.graph.root, week.graph.instance
+        )
+        found = gone.check(DAY, TASKS, PATCHES_APPLY)
+        assert found.passed
+        assert found.metadata["patches_unproven"].value == tasks
+
+
+class TestWithoutAPartition:
+    def test_a_check_looks_at_the_newest_day_and_says_so(self, week: Week):
+        for name in (GENERATION_INTACT, ROWS_MATCH_SCHEMA):
+            found = week.graph.check(None, TASKS, name)
+            assert found.passed
+            assert found.metadata["day"].value == DAYS[-1]
+            assert found.description == f"No partition was chosen, so this is about the newest day, {DAYS[-1]}."
+
+    def test_a_check_of_nothing_passes_and_says_so(self, one_day_evidence: Evidence, tmp_path: Path):
+        with dg.DagsterInstance.ephemeral() as instance:
+            found = Graph(one_day_evidence, tmp_path / "exports", instance).check(None, TASKS, ROWS_MATCH_SCHEMA)
+        assert found.passed
+        assert found.description == "Nothing to check: no day was materialized yet."
+
+    def test_a_day_that_was_never_materialized_fails_in_words(self, one_day_evidence: Evidence, tmp_path: Path):
+        with dg.DagsterInstance.ephemeral() as instance:
+            found = Graph(one_day_evidence, tmp_path / "exports", instance).check(DAY, TASKS, ROWS_MATCH_SCHEMA)
+        assert not found.passed
+        expected = f"targets/sediment/tasks {DAY}: no complete generation; materialize this partition first"
+        assert found.description == expected
 
 
 class TestCountsAddUp:
@@ -137,7 +204,6 @@ class TestCountsAddUp:
             (Population.TASKS, 1, {"mirror_absent": 5}, True),
             (Population.TASKS, 1, {"mirror_absent": 4}, False),
             (Population.TASKS, 6, {"ambiguous_workflow_verdicts": 3}, True),
-            (Population.TASKS, 1, {"mirror_absent": 5, "lost": 0}, False),
             (Population.ROLLOUTS, 8, {}, True),
             (Population.ROLLOUTS, 4, {"non_finite_number": 2}, True),
             (Population.ROLLOUTS, 4, {"non_finite_number": 1}, False),
@@ -148,13 +214,35 @@ class TestCountsAddUp:
     ):
         record = self.record(week, population, PopulationRecord(rows=rows, skipped=skipped))
         assert record.rollouts == 6
-        found = counts_check_result(TASKS, Target.SEDIMENT, population, record)
+        found, _ = step_check_results(TASKS, Target.SEDIMENT, population, record, {})
         assert found.passed is passes
         assert found.check_name == COUNTS_ADD_UP
 
     def test_says_in_one_sentence_what_was_counted(self, week: Week):
         record = week.graph.record(Target.SEDIMENT, "2026-11-04")
-        found = counts_check_result(TASKS, Target.SEDIMENT, Population.TASKS, record)
+        found, _ = step_check_results(TASKS, Target.SEDIMENT, Population.TASKS, record, {})
         assert (
             found.description == "Rollouts considered: 6. Rows written: 1. Rollouts declined for a counted reason: 5."
         )
+
+    def test_an_unknown_reason_fails_by_its_name(self, week: Week):
+        record = self.record(week, Population.TASKS, PopulationRecord(rows=1, skipped={"mirror_absent": 5, "lost": 0}))
+        counts, skips = step_check_results(TASKS, Target.SEDIMENT, Population.TASKS, record, {})
+        assert counts.passed
+        assert not skips.passed
+        assert skips.metadata["unknown_reasons"].value == "lost"
+
+    def test_sessions_are_named_and_it_is_said_when_not_all_are(self, week: Week):
+        record = self.record(
+            week, Population.TASKS, PopulationRecord(rows=1, skipped={"mirror_absent": 6, "root_commit_no_base": 1})
+        )
+        examples = {"mirror_absent": ("a", "b", "c", "d", "e"), "root_commit_no_base": ("f",)}
+        _, skips = step_check_results(TASKS, Target.SEDIMENT, Population.TASKS, record, examples)
+        assert skips.check_name == SKIPS_ARE_KNOWN
+        assert skips.description == "Skipped: mirror_absent 6, root_commit_no_base 1."
+        table = skips.metadata["sessions"]
+        assert isinstance(table, dg.TableMetadataValue)
+        assert {row.data["reason"]: row.data["Sessions"] for row in table.records} == {
+            "mirror_absent": "first 5 of 6: a, b, c, d, e",
+            "root_commit_no_base": "f",
+        }

@@ -6,8 +6,15 @@ import dagster as dg
 import pytest
 
 from resources.generations import is_complete
-from sediment_assets.defs.checks import COUNTS_ADD_UP, GENERATION_INTACT, ROWS_MATCH_SCHEMA, SKIP_PREFIX
+from sediment_assets.defs.checks import COUNTS_ADD_UP, SKIP_PREFIX, SKIPS_ARE_KNOWN
 from sediment_assets.defs.keys import CI_RESOLUTIONS, ROLLOUTS, output_key, outputs_of
+from sediment_assets.defs.published_checks import (
+    GENERATION_INTACT,
+    INSTANCE_IDS_UNIQUE,
+    ONE_SPLIT_SIDE,
+    PATCHES_APPLY,
+    ROWS_MATCH_SCHEMA,
+)
 from sediment_assets.demo.cases import CASES, FAILED, PASSED, Case
 from sediment_assets.derive.policy import DEFAULT_POLICY
 from sediment_assets.facts.json_values import decode
@@ -60,31 +67,36 @@ def test_skips_of_a_day_are_those_of_the_demos_table(week: Week, day: str):
     checks = evaluations(week.results[day])
     ambiguous = sum(case.session_id == "dashboard-alert-hysteresis" for case in cases_of(day))
     for target, population in POPULATIONS:
-        found = checks[output_key(target, population.value), COUNTS_ADD_UP]
+        key = output_key(target, population.value)
+        found, skips = checks[key, COUNTS_ADD_UP], checks[key, SKIPS_ARE_KNOWN]
         if population is Population.ROLLOUTS:
             declined = Counter(case.declined for case in cases_of(day) if case.declined)
         else:
             tasks = [case.task if target is Target.SEDIMENT else case.swe_bench for case in cases_of(day)]
             declined = Counter(task for task in tasks if task not in (PASSED, FAILED, None))
-        counts = Counter({name: value.value for name, value in found.metadata.items() if name.startswith(SKIP_PREFIX)})
+        counts = Counter({name: value.value for name, value in skips.metadata.items() if name.startswith(SKIP_PREFIX)})
         assert set(counts) == {f"{SKIP_PREFIX}{reason}" for reason in vocabulary(target, population)}
         expected = declined + Counter({"ambiguous_workflow_verdicts": ambiguous})
         assert +counts == Counter({f"{SKIP_PREFIX}{reason}": count for reason, count in (+expected).items()})
-        assert found.metadata["declined"].value == declined.total()
+        unit = "rollouts" if population is Population.TASKS else "segments"
+        assert found.metadata[f"{unit}_declined"].value == declined.total()
         assert found.passed
+        assert skips.passed
 
 
 @pytest.mark.parametrize("day", DAYS)
 def test_every_check_of_a_day_is_recorded_for_its_partition(week: Week, day: str):
     found = evaluations(week.results[day])
     names = {(key, name) for key, name in found if key != ROLLOUTS}
-    counted = {(output_key(target, population.value), COUNTS_ADD_UP) for target, population in POPULATIONS}
-    valid = {(output_key(target, population.value), ROWS_MATCH_SCHEMA) for target, population in POPULATIONS}
-    intact = {(output_key(target, outputs_of(target)[0]), GENERATION_INTACT) for target in Target}
-    assert names == counted | valid | intact
+    of_rows = (COUNTS_ADD_UP, SKIPS_ARE_KNOWN, ROWS_MATCH_SCHEMA, INSTANCE_IDS_UNIQUE, ONE_SPLIT_SIDE)
+    expected = {(output_key(target, population.value), name) for target, population in POPULATIONS for name in of_rows}
+    expected |= {(output_key(target, outputs_of(target)[0]), GENERATION_INTACT) for target in Target}
+    expected |= {(output_key(target, "tasks"), PATCHES_APPLY) for target in (Target.SEDIMENT, Target.SWE_BENCH)}
+    assert names == expected
     assert all(evaluation.passed for evaluation in found.values())
     assert {evaluation.partition for evaluation in found.values()} == {day}
-    assert {key for (key, _), evaluation in found.items() if evaluation.blocking} == {key for key, _ in valid}
+    blocking = {name for (_, name), evaluation in found.items() if evaluation.blocking}
+    assert blocking == {ROWS_MATCH_SCHEMA, GENERATION_INTACT}
 
 
 def test_a_materialization_says_what_a_reviewer_asks_first(week: Week):
@@ -119,6 +131,7 @@ def test_a_skip_table_explains_each_reason(week: Week):
         "count": 1,
         "unit": "Rollouts",
         "meaning": "The verified commit's repository has no mirror.",
+        "Sessions": "mobile-offline-banner",
     }
     segments = metadata(week.results[FULL], output_key(Target.NEMO_GYM, "rollouts"))["skipped"]
     assert [(row["reason"], row["unit"]) for row in segments] == [("unrepresentable_unicode", "Segments")]
