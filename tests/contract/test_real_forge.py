@@ -12,6 +12,7 @@ from sediment_assets.capture.registry import SOURCES
 from tests.builders import ORG
 
 REAL = Path(os.environ.get("SHARED_REAL", Path(__file__).parents[2].parent / "shared" / "real")) / "forge"
+PAGES = Path(__file__).parents[2] / "docs" / "capture"
 COUNTS = [
     ("github", "github/actions-runs-rest.jsonl", "ci_outcomes=10 not_terminal=4"),
     ("github", "github/check-run-completed.json", "no_evidence=1"),
@@ -72,6 +73,14 @@ def _counts(source: str, files: str) -> Counter[str]:
 def test_real_file_gives_what_the_table_says(source: str, files: str, counts: str) -> None:
     expected = {name: int(count) for name, count in (entry.split("=") for entry in counts.split())}
     assert _counts(source, files) == expected
+
+
+@pytest.mark.parametrize(("source", "files", "counts"), COUNTS)
+def test_page_of_the_source_shows_the_table(source: str, files: str, counts: str) -> None:
+    page = (PAGES / f"{source}.md").read_text(encoding="utf-8")
+    names = ", ".join(f"`{file}`" for file in files.split())
+    told = ", ".join(entry.replace("=", " ") for entry in counts.split())
+    assert any(line.startswith(f"| {names} |") and line.endswith(f"| {told} |") for line in page.splitlines())
 
 
 def test_table_has_every_file() -> None:
