@@ -18,6 +18,7 @@ from sediment_assets.defs.keys import (
     MIRRORS_GROUP,
     OWNERS,
     QUARANTINE,
+    REPOSITORIES,
 )
 from sediment_assets.defs.metadata import COLUMN_SCHEMA, NONE, TABLE_NAME, column_schema, counts_table
 from sediment_assets.defs.observation import KIND_KEYS, day_observations, table_observation
@@ -89,6 +90,7 @@ _ABOUT_LOG: Final = (
 def _mirrors_spec() -> dg.AssetSpec:
     return dg.AssetSpec(
         MIRRORS,
+        deps=[REPOSITORIES],
         group_name=MIRRORS_GROUP,
         description="Bare Git mirrors of the organization's repositories: commits, notes and patches are read from "
         "here, never fetched or written. The version covers every ref of every mirror.",
@@ -101,7 +103,7 @@ def _mirrors_spec() -> dg.AssetSpec:
 def _commits_spec(partitions: dg.TimeWindowPartitionsDefinition) -> dg.AssetSpec:
     return dg.AssetSpec(
         MIRRORED_COMMITS,
-        deps=[MIRRORS],
+        deps=[MIRRORS, FACT_KEYS["pushes"]],
         group_name=MIRRORS_GROUP,
         partitions_def=partitions,
         description="The commits of each day's Sessions, as notes, observations and similarity find them, and whether "

@@ -17,6 +17,8 @@ QUARANTINE: Final = FACT_KEYS[QUARANTINE_FILE]
 """The log of what is hidden; what it hides shows in the table that lacks it."""
 MIRRORS: Final = dg.AssetKey(["mirrors"])
 """The bare mirrors themselves."""
+REPOSITORIES: Final = dg.AssetKey(["mirrors", "repositories"])
+"""The same, fetched: one partition per repository."""
 MIRRORED_COMMITS: Final = dg.AssetKey(["mirrors", "commits"])
 """What the mirrors show of each day's Sessions."""
 ROLLOUTS: Final = dg.AssetKey(["canonical", "rollouts"])

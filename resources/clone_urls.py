@@ -1,0 +1,28 @@
+"""Resource: which clone URLs a mirror may be fetched from (mirrors.md §3), and the sync that obeys it."""
+
+from pathlib import Path
+
+import dagster as dg
+
+from resources.evidence_store import EvidenceStore
+from sediment_assets.adapters.mirror_jobs import KnownRepositories
+from sediment_assets.adapters.mirror_run import MirrorSync
+from sediment_assets.facts.scalars import normal_org_id
+from sediment_assets.mirrors.clone_url import CloneUrlPolicy
+
+
+class CloneUrls(dg.ConfigurableResource):  # type: ignore[type-arg]  # generic over its own value, as Dagster documents
+    """The operator's policy. Empty ``allowed_hosts`` means every host that is not internal."""
+
+    development: bool = False
+    allowed_hosts: list[str] = []  # noqa: RUF012  # a field of the resource, copied for each
+
+    def sync(self, evidence: EvidenceStore) -> MirrorSync:
+        """Return a sync of the evidence's mirrors."""
+        policy = CloneUrlPolicy(self.development, frozenset(self.allowed_hosts))
+        return MirrorSync(Path(evidence.mirror_path), evidence.database_url, policy)
+
+    @staticmethod
+    def known(evidence: EvidenceStore) -> KnownRepositories:
+        """Return the repositories that visible Pushes name."""
+        return KnownRepositories.read(evidence.database_url, normal_org_id(evidence.org_id))
