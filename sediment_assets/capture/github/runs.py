@@ -48,22 +48,21 @@ def run_of_delivery(delivery: Delivery, options: CaptureOptions) -> CIOutcome:
     return _run(
         run,
         payload.fields("workflow"),
-        read_repository(repository, options),
+        repository,
         options,
         {"source_event_type": "workflow_run", "source_event_id": delivery.id, "raw": delivery.payload},
     )
 
 
-def run_of_rest(run: JsonObject, path: str, options: CaptureOptions) -> CIOutcome:
-    """Translate one run of a REST answer; ``path`` is where in the answer it is."""
-    fields = Fields(run, path)
-    return _run(fields, Fields({}), read_repository(fields.fields("repository"), options), options, {"raw": run})
+def run_of_rest(run: JsonObject, options: CaptureOptions) -> CIOutcome:
+    """Translate one run of a REST answer."""
+    fields = Fields(run)
+    return _run(fields, Fields({}), fields.fields("repository"), options, {"raw": run})
 
 
-def _run(
-    run: Fields, workflow: Fields, repository: Repository, options: CaptureOptions, told: dict[str, object]
-) -> CIOutcome:
+def _run(run: Fields, workflow: Fields, told_in: Fields, options: CaptureOptions, told: dict[str, object]) -> CIOutcome:
     conclusion = _conclusion(run)
+    repository = read_repository(told_in, options)
     run_id = run.raw("id")
     if type(run_id) is not int:
         raise invalid(run.named("id"), "an integer", run_id)

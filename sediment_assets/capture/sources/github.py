@@ -55,7 +55,7 @@ class _Input:
         elif isinstance(value, dict) and (parts := _parts(value)):
             yield Untranslated(place, Remainder.NO_EVIDENCE, parts)
         elif isinstance(value, dict) and _is_run(value):
-            yield self._fact(place, partial(run_of_rest, value, "", self.options))
+            yield self._fact(place, partial(run_of_rest, value, self.options))
         else:
             yield self._fact(place, partial(_delivered, value, self.options))
 
@@ -81,7 +81,7 @@ class _Input:
 def _listed(run: JsonValue, options: CaptureOptions) -> Fact:
     if not isinstance(run, dict):
         raise unknown_shape("expected a workflow run, an object")
-    return run_of_rest(run, "", options)
+    return run_of_rest(run, options)
 
 
 def _is_run(value: JsonObject) -> bool:
