@@ -49,6 +49,10 @@ def invalid_fact(error: ValidationError) -> RefusedError:
     return RefusedError(Remainder.INVALID_VALUE, "; ".join(problems[:3]))
 
 
+MAX_LISTS: Final = 4
+"""Lists and pages inside each other that are taken apart; what lies deeper is no answer of any system."""
+
+
 class Fields:
     """One JSON object of a record, with its path. A key with ``null`` is as absent as no key."""
 

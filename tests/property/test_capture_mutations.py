@@ -1,6 +1,7 @@
 """Payloads that are damaged at random: no source crashes, every record is accounted for, nothing depends on the run."""
 
 import copy
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -12,7 +13,7 @@ from sediment_assets.adapters.fact_store.import_lines import parse_line
 from sediment_assets.capture.contract import CaptureOptions, Document, Record, Source, Translated, Untranslated
 from sediment_assets.capture.registry import SOURCES
 from sediment_assets.facts.instants import parse_instant
-from sediment_assets.facts.json_values import encode_stored
+from sediment_assets.facts.json_values import MAX_DEPTH, decode, encode_stored
 from tests import ci_payloads as ci
 from tests import github_payloads as github
 from tests.builders import ORG
@@ -160,3 +161,45 @@ def test_any_json_is_accounted_for(name: str, value: Any) -> None:
 def test_whole_payloads_give_facts(name: str) -> None:
     for payload in PAYLOADS[name]:
         assert any(isinstance(one, Translated) for one in _translate(SOURCES[name], [payload], CaptureOptions(ORG)))
+
+
+def _nested(leaf: Any, depth: int, wrap: Callable[[Any], Any]) -> Any:
+    for _ in range(depth):
+        leaf = wrap(leaf)
+    return leaf
+
+
+@pytest.mark.parametrize("name", PAYLOADS)
+@pytest.mark.parametrize(
+    "wrap", [lambda inner: [inner], lambda inner: {"values": [inner]}, lambda inner: {"body": inner}]
+)
+def test_deepest_json_is_accounted_for(name: str, wrap: Callable[[Any], Any]) -> None:
+    told = _translate(SOURCES[name], [_nested(None, MAX_DEPTH // 2, wrap)], CaptureOptions(ORG))
+    assert len(told) == 1
+    assert isinstance(told[0], Untranslated)
+
+
+@pytest.mark.parametrize(
+    ("name", "payload"),
+    [
+        ("github", github.run()),
+        ("github", github.workflow_run()),
+        ("ci", ci.neutral(raw={})),
+        ("ci", ci.gitlab()),
+        ("otlp", tool_decision()),
+        ("otlp", request(tool_decision())),
+    ],
+)
+def test_payload_as_deep_as_a_file_may_hold_is_kept_whole(name: str, payload: dict[str, Any]) -> None:
+    holder = (
+        payload["raw"]
+        if "raw" in payload
+        else payload["resourceLogs"][0]["resource"]
+        if "resourceLogs" in payload
+        else payload
+    )
+    holder["extra"] = _nested(None, MAX_DEPTH - 8, lambda inner: [inner])
+    decode(encode_stored(payload))
+    (told,) = _translate(SOURCES[name], [payload], CaptureOptions(ORG))
+    assert isinstance(told, Translated)
+    decode(encode_stored(told.fact.raw))  # type: ignore[attr-defined]

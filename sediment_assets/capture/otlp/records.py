@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from sediment_assets.capture.contract import Remainder, Untranslated
+from sediment_assets.capture.record_fields import MAX_LISTS
 from sediment_assets.facts.json_values import JsonObject, JsonValue
 
 Attributes = dict[str, JsonValue]
@@ -45,11 +46,11 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MAX_NANOSECONDS: Final = 253_402_300_800 * 10**9
 
 
-def read_records(place: str, value: JsonValue) -> Iterator[LogRecord | Untranslated]:
+def read_records(place: str, value: JsonValue, depth: int = 0) -> Iterator[LogRecord | Untranslated]:
     """Yield every log record of an export request (or of several, in a list), or a record that stands alone."""
-    if isinstance(value, list):
+    if isinstance(value, list) and depth < MAX_LISTS:
         for index, item in enumerate(value):
-            yield from read_records(f"{place}[{index}]", item)
+            yield from read_records(f"{place}[{index}]", item, depth + 1)
         if not value:
             yield Untranslated(place, Remainder.NO_EVIDENCE, "an empty list")
         return
@@ -109,7 +110,7 @@ def _elements(place: str, value: JsonValue) -> Iterator[tuple[str, JsonObject | 
 
 def _record(place: str, record: JsonObject, resource: JsonObject, scope: JsonObject) -> LogRecord:
     attributes = read_attributes(record.get("attributes"))
-    raw = {"resource": resource, "scope": scope, "logRecord": record} if resource or scope else {"logRecord": record}
+    raw = {"resource": resource, "scope": scope, "logRecord": record} if resource or scope else record
     name = scope.get("name")
     return LogRecord(
         place=place,

@@ -21,7 +21,7 @@ from sediment_assets.capture.ci_systems import (
 from sediment_assets.capture.contract import CaptureOptions, Document, Remainder, Source, Translated, Untranslated
 from sediment_assets.capture.deliveries import Sender, open_delivery
 from sediment_assets.capture.github.events import event_of_body
-from sediment_assets.capture.record_fields import RefusedError, unknown_shape
+from sediment_assets.capture.record_fields import MAX_LISTS, RefusedError, unknown_shape
 from sediment_assets.facts.ci_outcome import CIOutcome
 from sediment_assets.facts.json_values import JsonObject, JsonValue
 
@@ -71,13 +71,13 @@ class _Input:
     pipelines: circleci.Pipelines = field(default_factory=circleci.Pipelines)
     waiting: list[tuple[str, JsonObject]] = field(default_factory=list)
 
-    def record(self, place: str, value: JsonValue) -> Iterator[_Outcome]:
+    def record(self, place: str, value: JsonValue, depth: int = 0) -> Iterator[_Outcome]:
         """Translate one record: a page or list of records, or one payload."""
-        page = _page(value)
+        page = _page(value) if depth < MAX_LISTS else None
         if page is not None:
             name, items = page
             for index, item in enumerate(items):
-                yield from self.record(f"{place}{name}[{index}]", item)
+                yield from self.record(f"{place}{name}[{index}]", item, depth + 1)
             if not items:
                 yield Untranslated(place, Remainder.NO_EVIDENCE, "an empty list")
         elif isinstance(value, dict) and circleci.is_workflow(value):

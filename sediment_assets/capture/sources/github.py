@@ -12,7 +12,7 @@ from sediment_assets.capture.github.events import event_of_body
 from sediment_assets.capture.github.pushes import RENAMES, push_of_delivery, rename_of_delivery
 from sediment_assets.capture.github.repositories import require_github
 from sediment_assets.capture.github.runs import run_of_delivery, run_of_rest
-from sediment_assets.capture.record_fields import Fields, RefusedError, unknown_shape
+from sediment_assets.capture.record_fields import MAX_LISTS, Fields, RefusedError, unknown_shape
 from sediment_assets.facts.ci_outcome import CIOutcome
 from sediment_assets.facts.expected import shown
 from sediment_assets.facts.json_values import JsonObject, JsonValue
@@ -43,11 +43,11 @@ class _Input:
     attempts: Attempts = field(default_factory=Attempts)
     seen: dict[str, str] = field(default_factory=dict)
 
-    def record(self, place: str, value: JsonValue) -> Iterator[_Outcome]:
+    def record(self, place: str, value: JsonValue, depth: int = 0) -> Iterator[_Outcome]:
         """Translate one record: a page of runs, pages in a list, one run, or one delivery."""
-        if isinstance(value, list):
+        if isinstance(value, list) and depth < MAX_LISTS:
             for index, item in enumerate(value):
-                yield from self.record(f"{place}[{index}]", item)
+                yield from self.record(f"{place}[{index}]", item, depth + 1)
             if not value:
                 yield Untranslated(place, Remainder.NO_EVIDENCE, "an empty list")
         elif isinstance(value, dict) and isinstance(value.get("workflow_runs"), list):
