@@ -11,7 +11,7 @@ from sediment_assets.capture.chat_parts import Parts
 from sediment_assets.capture.contract import CaptureOptions, Record, Remainder, Translated, Untranslated
 from sediment_assets.capture.model_calls import left_out_items
 from sediment_assets.capture.record_fields import RefusedError, invalid, unknown_shape
-from sediment_assets.capture.transcripts.calls import CallMaker, Response, after, instant_of
+from sediment_assets.capture.transcripts.calls import CallMaker, Response, instant_of
 from sediment_assets.capture.transcripts.claude_records import (
     SILENT,
     UNNAMED,
@@ -25,10 +25,9 @@ from sediment_assets.capture.transcripts.claude_thread import (
     Node,
     Reply,
     Thread,
-    history_before,
-    last_call,
-    latest_instant,
-    messages_of,
+    complete,
+    history,
+    mark_told,
 )
 from sediment_assets.capture.transcripts.others import described
 from sediment_assets.capture.transcripts.sessions import named_session, plain_id
@@ -178,16 +177,13 @@ class ClaudeCode:
         first = self._open.pop(reply.message_id, thread) if reply.message_id is not None else thread
         if first is not thread and first.current is not None and first.current.message_id == reply.message_id:
             yield from self._close(first)
-        nodes = history_before(reply)
+        complete(reply, lambda: self._maker.undated(thread.session_id))
         response = reply.response
         reply.message = message("assistant", normal_assistant(reply.lines), "message")
         response.output = [reply.message.model_copy(update={"finish_reason": response.finish_reason})]
-        latest = latest_instant((*nodes, *reply.nodes)) or self._maker.undated(thread.session_id)
-        reply.instant = after(latest, last_call(nodes))
-        for outcome in self._maker.make(response, messages_of(nodes), reply.instant):
+        for outcome in self._maker.make(response, history(reply), reply.instant):
             if isinstance(outcome, Translated) or outcome.reason is Remainder.REPEATED:
-                for node in nodes:
-                    node.is_told = True
+                mark_told(reply)
             yield outcome
 
     # The tree

@@ -5,12 +5,13 @@ of one message belong together, and so do the answers of all its tool calls, alt
 the path. A user who goes back and asks again starts another path; compaction starts from nothing.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import chain
 
 from sediment_assets.capture.chat_parts import PlainPart
-from sediment_assets.capture.transcripts.calls import Response
+from sediment_assets.capture.transcripts.calls import Response, after
 from sediment_assets.facts.messages import Message
 
 
@@ -38,8 +39,21 @@ class Reply:
     response: Response
     nodes: list[Node] = field(default_factory=list)
     lines: list[PlainPart] = field(default_factory=list)
-    instant: datetime | None = None
     message: Message | None = None
+    """What it says, when it is complete."""
+    base: "Reply | None" = None
+    """The response before it on its path."""
+    since: list[Node] = field(default_factory=list)
+    """What came after ``base``, or from the beginning, in the order of the transcript."""
+    heard: list[Message] = field(default_factory=list)
+    """The messages of ``since``."""
+    before: list[Message] | None = None
+    """All messages before it, while it is the last response."""
+    latest: datetime | None = None
+    """The latest time on the way to it."""
+    instant: datetime | None = None
+    """When its call was observed: later than all calls before it."""
+    is_told: bool = False
 
     @property
     def calls(self) -> set[str]:
@@ -61,48 +75,84 @@ class Thread:
     replies: dict[str, Reply] = field(default_factory=dict)
 
 
-def history_before(reply: Reply) -> list[Node]:
-    """Return the nodes that the model had before it when it gave ``reply``, in the order of the transcript."""
+def complete(reply: Reply, otherwise: Callable[[], datetime | None]) -> None:
+    """Find what came before a response: the response before it, what was heard since, and so its instant.
+
+    ``otherwise`` gives the instant of one that has no time on the way to it.
+    """
     first = reply.nodes[0]
-    path = set(_ancestors(first))
-    nodes = set(path)
-    for earlier in {node.reply for node in path if node.reply is not None and node.reply is not reply}:
-        if path.isdisjoint(earlier.nodes):
-            continue  # told before, in another file: here it stands where its copy does
-        nodes.update(earlier.nodes)
+    path: list[Node] = []
+    node = first.parent
+    while node is not None:
+        if node.reply is not None and node.reply.message is not None and node.reply.nodes[0] is node:
+            reply.base = node.reply
+            break
+        path.append(node)
+        node = node.parent
+    reply.since = _with_siblings(path, reply)
+    reply.heard = _messages(reply)
+    times = [node.instant for node in (*reply.since, *reply.nodes) if node.instant is not None]
+    if reply.base is not None and reply.base.latest is not None:
+        times.append(reply.base.latest)
+    reply.latest = max(times, default=None)
+    before = [reply.base, *(node.reply for node in reply.since)]
+    calls = [earlier.instant for earlier in before if earlier is not None and earlier.instant is not None]
+    reply.instant = after(reply.latest or otherwise(), max(calls, default=None))
+
+
+def history(reply: Reply) -> list[Message]:
+    """Return the messages that the model had before it when it gave a response."""
+    runs = [reply.heard]
+    base = reply.base
+    while base is not None:
+        runs.append([base.message] if base.message is not None else [])
+        if base.before is not None:
+            # Conversations go on where they ended: one list of the messages is enough.
+            runs.append(base.before)
+            base.before = None
+            break
+        runs.append(base.heard)
+        base = base.base
+    reply.before = list(chain.from_iterable(reversed(runs)))
+    return reply.before
+
+
+def mark_told(reply: Reply) -> None:
+    """Note that the history of a response is part of a Fact."""
+    told: Reply | None = reply
+    while told is not None and not told.is_told:
+        told.is_told = True
+        for node in told.since:
+            node.is_told = True
+        told = told.base
+
+
+def _with_siblings(path: list[Node], reply: Reply) -> list[Node]:
+    """Add to a path what belongs to its responses and stands beside it: lines, and answers of parallel calls."""
+    first = reply.nodes[0]
+    on_path, nodes = set(path), set(path)
+    for earlier in {node.reply for node in path if node.reply is not None} | {reply.base}:
+        if earlier is None or earlier is reply:
+            continue
+        if earlier is not reply.base:
+            if on_path.isdisjoint(earlier.nodes):
+                continue  # told before, in another file: here it stands where its copy does
+            nodes.update(earlier.nodes)
         answers = earlier.nodes[0].thread.answers
         for call in earlier.calls:
             told = [node for node in answers.get(call, ()) if node.order < first.order]
-            if path.isdisjoint(told):
+            if on_path.isdisjoint(told):
                 nodes.update(told[-1:])
     return sorted((node for node in nodes if node.order < first.order), key=lambda node: node.order)
 
 
-def messages_of(nodes: Iterable[Node]) -> list[Message]:
-    """Return the messages of nodes; a response that several lines tell is one message, where its first line stands."""
+def _messages(reply: Reply) -> list[Message]:
+    """Return the messages of ``since``; a response that several lines tell is one, where its first line stands."""
     messages: list[Message] = []
-    told: set[int] = set()
-    for node in nodes:
+    told = {id(reply.base)}
+    for node in reply.since:
         messages += node.messages
         if node.reply is not None and node.reply.message is not None and id(node.reply) not in told:
             told.add(id(node.reply))
             messages.append(node.reply.message)
     return messages
-
-
-def latest_instant(nodes: Iterable[Node]) -> datetime | None:
-    """Return the latest time that some records have."""
-    return max((node.instant for node in nodes if node.instant is not None), default=None)
-
-
-def last_call(nodes: Iterable[Node]) -> datetime | None:
-    """Return the instant of the latest call among some records."""
-    calls = [node.reply.instant for node in nodes if node.reply is not None and node.reply.instant is not None]
-    return max(calls, default=None)
-
-
-def _ancestors(node: Node) -> Iterator[Node]:
-    current = node.parent
-    while current is not None:
-        yield current
-        current = current.parent
