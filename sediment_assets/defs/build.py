@@ -23,6 +23,7 @@ from sediment_assets.adapters.settings import (
 )
 from sediment_assets.defs.canonical import ci_resolutions_asset, rollouts_asset
 from sediment_assets.defs.facts import observed_assets
+from sediment_assets.defs.failures import run_failures_sensor
 from sediment_assets.defs.jobs import daily_schedule, day_job, observe_job
 from sediment_assets.defs.keys import FACT_KEYS, GENERATION_IO, MIRRORED_COMMITS, MIRRORS
 from sediment_assets.defs.late_evidence import DEFAULT_SECONDS, late_evidence_sensor
@@ -101,13 +102,16 @@ def build_defs(
     job, observe = day_job(), observe_job([*FACT_KEYS.values(), MIRRORS, MIRRORED_COMMITS])
     sync = sync_job()
     return dg.Definitions(
-        assets=[
-            observed_assets(partitions),
-            repositories_asset(),
-            rollouts_asset(partitions),
-            ci_resolutions_asset(partitions),
-            *(target_asset(target, partitions) for target in Target),
-        ],
+        # With the source of each asset, which the UI opens in an editor.
+        assets=dg.with_source_code_references(
+            [
+                observed_assets(partitions),
+                repositories_asset(),
+                rollouts_asset(partitions),
+                ci_resolutions_asset(partitions),
+                *(target_asset(target, partitions) for target in Target),
+            ]
+        ),
         asset_checks=[check for target in Target for check in target_checks(target, partitions)],
         jobs=[job, observe, sync],
         schedules=[
@@ -117,6 +121,7 @@ def build_defs(
         sensors=[
             late_evidence_sensor([job, observe], running=automation.running, seconds=automation.seconds),
             new_pushes_sensor(sync, running=automation.running, seconds=automation.seconds),
+            run_failures_sensor(running=automation.running),
         ],
         resources=dict(resources),
         executor=dg.in_process_executor,

@@ -31,6 +31,7 @@ from sediment_assets.defs.keys import (
 )
 from sediment_assets.defs.metadata import (
     COLUMN_SCHEMA,
+    DOCS,
     NONE,
     PREVIEW,
     PREVIEW_ROWS,
@@ -40,7 +41,7 @@ from sediment_assets.defs.metadata import (
     reasons_table,
 )
 from sediment_assets.defs.observation import EVIDENCE, KIND_KEYS, POLICY, tag_of
-from sediment_assets.defs.partitions import after_last, before_first, window_of
+from sediment_assets.defs.partitions import EVERY_MORNING, after_last, before_first, window_of
 from sediment_assets.derive.policy import DerivationPolicy, policy_from_plain
 from sediment_assets.derive.tally import DecisionSkip
 from sediment_assets.publish.record import digest_of, spelled_instant
@@ -87,6 +88,9 @@ def rollouts_asset(partitions: dg.TimeWindowPartitionsDefinition) -> dg.AssetsDe
                 "Facts and under the mirrors' locks; everything to the right reads this bundle.",
                 owners=OWNERS,
                 kinds={"python", "jsonl"},
+                tags={"sediment/layer": "canonical"},
+                metadata={DOCS: "docs/decisions/one-step-freezes.md, docs/operations.md"},
+                freshness_policy=EVERY_MORNING,
                 code_version=__version__,
             ).with_io_manager_key(GENERATION_IO)
         ],
@@ -218,7 +222,9 @@ def ci_resolutions_asset(partitions: dg.TimeWindowPartitionsDefinition) -> dg.As
                 owners=OWNERS,
                 kinds={"python", "jsonl"},
                 code_version=__version__,
-                metadata={COLUMN_SCHEMA: column_schema(CIResolution)},
+                tags={"sediment/layer": "canonical"},
+                metadata={COLUMN_SCHEMA: column_schema(CIResolution), DOCS: "docs/reference/reasons.md"},
+                freshness_policy=EVERY_MORNING,
             ).with_io_manager_key(GENERATION_IO)
         ],
         ins={"rollouts": dg.AssetIn(key=ROLLOUTS, input_manager_key=GENERATION_IO)},

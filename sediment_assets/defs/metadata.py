@@ -14,6 +14,8 @@ from sediment_assets.reasons import Reason
 ROW_COUNT: Final = "dagster/row_count"
 COLUMN_SCHEMA: Final = "dagster/column_schema"
 TABLE_NAME: Final = "dagster/table_name"
+DOCS: Final = "docs"
+"""Metadata key of an asset: pages of this repository that say more."""
 PREVIEW: Final = "preview"
 PREVIEW_ROWS: Final = 5
 _CELL_CHARACTERS: Final = 80

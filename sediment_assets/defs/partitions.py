@@ -5,11 +5,17 @@ Every Session lies in exactly one partition. Sessions outside the range are coun
 """
 
 from datetime import UTC, date, datetime, timedelta
+from typing import Final
 
 import dagster as dg
 
 from sediment_assets.derive.attribution import FIRST_INSTANT, LAST_INSTANT
 from sediment_assets.derive.fact_reader import SessionWindow
+
+EVERY_MORNING: Final = dg.FreshnessPolicy.cron(
+    deadline_cron="0 6 * * *", lower_bound_delta=timedelta(hours=24), timezone="UTC"
+)
+"""Overdue when nothing was materialized in the 24 hours before 06:00 UTC: the schedule ran at 03:00, or did not."""
 
 
 def daily_partitions(start: date) -> dg.DailyPartitionsDefinition:

@@ -38,7 +38,8 @@ from sediment_assets.defs.keys import (
     segment,
     target_group,
 )
-from sediment_assets.defs.metadata import COLUMN_SCHEMA, column_schema
+from sediment_assets.defs.metadata import COLUMN_SCHEMA, DOCS, column_schema
+from sediment_assets.defs.partitions import EVERY_MORNING
 from sediment_assets.defs.target_metadata import files_of, output_metadata
 from sediment_assets.publish.export import StagedExport, stage_export
 from sediment_assets.publish.generation import Generation, claimed_directory
@@ -134,6 +135,8 @@ def _spec(target: Target, output: str, partitions: dg.TimeWindowPartitionsDefini
         description=DESCRIPTIONS[target, output],
         owners=OWNERS,
         kinds={"python", "yaml" if output == ENVIRONMENT_OUTPUT else "jsonl"},
+        tags={"sediment/layer": "targets", "sediment/target": target.value},
+        freshness_policy=EVERY_MORNING,
         code_version=__version__,
         metadata=_definition_metadata(target, output),
     ).with_io_manager_key(GENERATION_IO)
@@ -141,11 +144,12 @@ def _spec(target: Target, output: str, partitions: dg.TimeWindowPartitionsDefini
 
 def _definition_metadata(target: Target, output: str) -> Mapping[str, Any]:
     """The columns are in the definition: so they show before, and whatever, a day has rows."""
+    docs = {DOCS: "docs/reference/rows.md, docs/reference/reasons.md"}
     if output == ENVIRONMENT_OUTPUT:
-        return {}
+        return docs
     population = TARGETS[target].population(Population(output))
     assert population is not None
-    return {COLUMN_SCHEMA: column_schema(population.row_model), "schema_id": population.schema_id}
+    return {COLUMN_SCHEMA: column_schema(population.row_model), "schema_id": population.schema_id, **docs}
 
 
 def _result(

@@ -30,6 +30,7 @@ def snapshot(defs: dg.Definitions) -> dict[str, Any]:
         },
         "jobs": {job.name: _job(defs, job) for job in defs.jobs},
         "schedules": {schedule.name: _schedule(schedule) for schedule in defs.schedules},
+        "sensors": {sensor.name: _sensor(sensor) for sensor in defs.sensors or ()},
         "resources": {name: type(resource).__name__ for name, resource in sorted((defs.resources or {}).items())},
         "executor": defs.executor.name if isinstance(defs.executor, dg.ExecutorDefinition) else None,
     }
@@ -44,6 +45,8 @@ def _asset(spec: dg.AssetSpec) -> dict[str, Any]:
         "owners": list(spec.owners),
         "deps": sorted(dep.asset_key.to_user_string() for dep in spec.deps),
         "partitions": str(spec.partitions_def) if spec.partitions_def else None,
+        "tags": {name: value for name, value in sorted(spec.tags.items()) if not name.startswith("dagster/")},
+        "freshness": spec.freshness_policy.deadline_cron if spec.freshness_policy else None,
         "code_version": "the program's" if spec.code_version else None,
         "automation": str(spec.automation_condition) if spec.automation_condition else None,
         "io_manager": spec.metadata.get("dagster/io_manager_key"),
@@ -84,6 +87,16 @@ def _schedule(schedule: Any) -> dict[str, Any]:
         "timezone": schedule.execution_timezone,
         "job": schedule.job_name,
         "status": schedule.default_status.value,
+    }
+
+
+def _sensor(sensor: Any) -> dict[str, Any]:
+    return {
+        "description": sensor.description,
+        "kind": sensor.sensor_type.value,
+        "jobs": sorted(target.job_name for target in sensor.targets),
+        "seconds": sensor.minimum_interval_seconds,
+        "status": sensor.default_status.value,
     }
 
 
