@@ -84,7 +84,7 @@ class MemberLines:
         """Yield the lines of a member file, with their line ends."""
         offsets = array("Q")
         offset = 0
-        with (self._directory / population.file).open("rb") as file:
+        with (self._directory / population.file).open("rb", buffering=_CHUNK) as file:
             for line in file:
                 offsets.append(offset)
                 offset += len(line)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import orjson
 
-from sediment_assets.bundle.encoding import CLOSING, OPENING, decode_line
+from sediment_assets.bundle.encoding import CLOSING, OPENING, decode_line, escaped
 from sediment_assets.bundle.errors import BundleError
 from sediment_assets.bundle.messages import parse_messages
 from sediment_assets.bundle.population_records import CarriedCall, carried_call, parse_call
@@ -19,7 +19,6 @@ from sediment_assets.facts.json_values import (
     JsonError,
     JsonObject,
     decode_canonical,
-    encode_stored,
     respelled,
 )
 
@@ -78,16 +77,19 @@ class CallLines:
         after = start + len(known.source)
         if not line.startswith(known.source, start) or line[after : after + 1] not in (b",", b"]"):
             known, after = _NOTHING, start
-        comma = 1 if known.source and line[after : after + 1] == b"," else 0
-        messages, rest, text = _split(_unescaped(line[after + comma : -len(CLOSING)]))
+        comma = b"," if known.source and line[after : after + 1] == b"," else b""
+        after += len(comma)
+        tail = line[after : -len(CLOSING)]
+        messages, rest, text = _split(_unescaped(tail))
+        source = escaped(text)
         values = head | rest
-        if len(values) != len(head) + len(rest):
+        if len(values) != len(head) + len(rest) or not tail.startswith(source):
             raise _UnusualError
         new = parse_messages(messages)
-        stored = known.stored + "," * comma + encode_stored(new)[1:-1]
+        stored = "".join((known.stored, comma.decode(), respelled(new, sort_keys=False)[1:-1]))
         carried = carried_call(values, f"[{stored}]")
-        end = after + comma + _escaped_length(text)
-        self._remember(session, _History(line[start:end], stored))
+        if new:
+            self._remember(session, _History(line[start : after + len(source)], stored))
         return carried
 
     def _remember(self, session: bytes, history: _History) -> None:
@@ -109,16 +111,9 @@ def _session(line: bytes) -> bytes:
 
 
 def _unescaped(body: bytes) -> str:
-    """Take the envelope's escapes off a part of a line; only the two that are needed."""
+    """Take the envelope's escapes off a part of a line."""
     text: str = orjson.loads(b'"' + body + b'"')
-    if len(body) != _escaped_length(text):
-        raise _UnusualError
     return text
-
-
-def _escaped_length(text: str) -> int:
-    """Return how many bytes ASCII text has inside an envelope."""
-    return len(text) + text.count('"') + text.count("\\")
 
 
 def _split(rest: str) -> tuple[list[Any], JsonObject, str]:

@@ -8,6 +8,7 @@ import codecs
 import json
 from collections.abc import Callable, Iterator
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Final
 
 import orjson
@@ -39,22 +40,37 @@ def _ascii(value: Any, *, sort_keys: bool, max_depth: int) -> str:
     return text.replace("\x7f", "\\u007f")
 
 
-def respelled(value: Any) -> str:
-    """Spell a value that orjson read, canonically but for some floats: to compare with the text it was read from."""
-    return _escaped(orjson.dumps(value, None, orjson.OPT_SORT_KEYS))
+def respelled(value: Any, *, sort_keys: bool = True) -> str:
+    """Spell a value that orjson read, canonically but for some floats: to compare with the text it was read from.
+
+    Where that text proved to be the same, ``sort_keys=False`` gives what ``encode_stored`` does.
+    """
+    return _escaped(orjson.dumps(value, None, orjson.OPT_SORT_KEYS if sort_keys else None))
 
 
 def _escaped(data: bytes) -> str:
     """Escape what JSON may hold as it is: U+007F, and everything beyond ASCII, astral characters as two."""
     if not data.isascii():
-        text = data.decode()
-        # Python's own escapes are JSON's, and fast, except for Latin-1 (\\x) and astral (\\U) characters.
-        data = text.encode("ascii", "backslashreplace")
-        if b"\\x" in data or b"\\U" in data:
-            data = text.encode("ascii", _JSON_ESCAPE)
+        # Most text has few different characters beyond ASCII; finding and replacing these is fast.
+        found = set(data.translate(None, _ASCII).decode())
+        if len(found) <= _FEW:
+            for char in found:
+                data = data.replace(*_escape(char))
+        else:
+            data = data.decode().encode("ascii", _JSON_ESCAPE)
     if b"\x7f" in data:
         data = data.replace(b"\x7f", b"\\u007f")
     return data.decode("ascii")
+
+
+_ASCII: Final = bytes(range(0x80))
+_FEW: Final = 16
+
+
+@lru_cache(maxsize=1024)
+def _escape(char: str) -> tuple[bytes, bytes]:
+    """Return a character in UTF-8 and escaped."""
+    return char.encode(), json.dumps(char)[1:-1].encode()
 
 
 def _escape_run(error: UnicodeError) -> tuple[str, int]:
