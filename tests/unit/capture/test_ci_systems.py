@@ -1,10 +1,20 @@
 """CI systems → CIOutcome: what each word means, which commit and repository, what has not ended (facts.md §4.1)."""
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from sediment_assets.capture.ci_systems import azure as azure_pipelines
+from sediment_assets.capture.ci_systems import bitbucket as bitbucket_pipelines
+from sediment_assets.capture.ci_systems import buildkite as buildkite_builds
+from sediment_assets.capture.ci_systems import cdevents as cdevents_runs
+from sediment_assets.capture.ci_systems import circleci as circleci_workflows
+from sediment_assets.capture.ci_systems import forgejo as forgejo_actions
+from sediment_assets.capture.ci_systems import gitlab as gitlab_ci
+from sediment_assets.capture.ci_systems import jenkins as jenkins_builds
 from sediment_assets.capture.contract import Remainder, Untranslated
 from sediment_assets.capture.sources.ci import SOURCE
 from sediment_assets.facts.instants import parse_instant
@@ -419,3 +429,26 @@ def test_bitbucket_status_and_pipeline_tell_one_run() -> None:
 def test_empty_answers_are_counted() -> None:
     for value in ([], {"values": []}, {"items": [], "next_page_token": None}):
         assert only_remainder(SOURCE, value)[0] is Remainder.NO_EVIDENCE
+
+
+def test_page_lists_what_every_word_means() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "capture" / "ci.md").read_text(encoding="utf-8")
+    header, _, *rows = re.search(r"^\| result \|.*?(?=\n\n)", page, re.MULTILINE | re.DOTALL)[0].splitlines()  # type: ignore[index]
+    columns = [cell.strip() for cell in header.strip("| ").split("|")][1:]
+    told: dict[str, dict[str, str]] = {column: {} for column in columns}
+    for row in rows:
+        result, *cells = [cell.strip() for cell in row.strip().removeprefix("|").removesuffix("|").split("|")]
+        for column, cell in zip(columns, cells, strict=True):
+            words = cell.removesuffix(", see below").split(", ")
+            told[column] |= {} if "see below" in cell else {word.lower(): result for word in words if word}
+    tables = {
+        "GitLab": gitlab_ci.RESULTS,
+        "Bitbucket": bitbucket_pipelines.RESULTS,
+        "Forgejo, Gitea": forgejo_actions.RESULTS,
+        "CircleCI": circleci_workflows.RESULTS,
+        "Buildkite": buildkite_builds.RESULTS,
+        "Jenkins": jenkins_builds.RESULTS,
+        "Azure": azure_pipelines.RESULTS,
+        "CDEvents": cdevents_runs.RESULTS,
+    }
+    assert told == {name: {word: result.value for word, result in table.items()} for name, table in tables.items()}
