@@ -166,7 +166,10 @@ def _sdk_tool_call(parts: Parts, block: JsonObject, where: str) -> None:
 
 
 def _sdk_tool_result(parts: Parts, block: JsonObject, where: str) -> None:
-    parts.response(block.get("toolCallId"), block.get("output", block.get("result")), where, "toolCallId")
+    output = block.get("output")
+    if isinstance(output, dict) and output.get("type") in ("text", "json") and "value" in output:
+        output = output["value"]
+    parts.response(block.get("toolCallId"), output if "output" in block else block.get("result"), where, "toolCallId")
 
 
 def _convention_text(parts: Parts, block: JsonObject, where: str) -> None:

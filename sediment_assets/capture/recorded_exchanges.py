@@ -103,7 +103,7 @@ def body_of(message: JsonValue, where: str) -> JsonValue:
     for key in ("body", "postData", "content"):
         if key in message and ("headers" in message or key == "body") and not _is_model_body(message):
             return _read(message[key], f"{where}.{key}", header(message, "content-encoding"))
-    return None if _is_frame(message) else message
+    return None if _is_frame(message) and not _is_model_body(message) else message
 
 
 def _read(value: JsonValue, where: str, encoding: str | None = None) -> JsonValue:
