@@ -5,6 +5,7 @@ each event says is in ``openhands_events.py`` and ``openhands_sdk.py``. Document
 """
 
 from collections.abc import Iterator
+from itertools import chain, islice
 from typing import Final
 
 from sediment_assets.capture.contract import CaptureOptions, Record, Remainder
@@ -29,15 +30,19 @@ class OpenHands:
     def __init__(self, options: CaptureOptions) -> None:
         self._options = options
         self._maker = CallMaker("openhands", options)
+        self._single: dict[str, list[Record]] = {}
 
     def read(self, records: Iterator[Record]) -> Iterator[Outcome]:
-        """Translate one document."""
+        """Translate one document; one that is a single event waits for the others of its directory."""
+        seen = list(islice(records, 2))
+        if len(seen) == 1 and events_of(seen[0].value) is None:
+            self._single.setdefault(seen[0].place.rpartition("/")[0], []).append(seen[0])
+            return
         bare: _Reader | None = None
-        for record in records:
+        for record in chain(seen, records):
             events = events_of(record.value)
             if events is None:
-                if bare is None:
-                    bare = _Reader(self._maker, self._options, {})
+                bare = bare or _Reader(self._maker, self._options, {})
                 yield from bare.read(record.place, record.value)
                 continue
             holder = record.value if isinstance(record.value, dict) else {}
@@ -49,8 +54,12 @@ class OpenHands:
             yield from bare.finish()
 
     def finish(self) -> Iterator[Outcome]:
-        """Nothing is left over: no conversation goes on in another document."""
-        return iter(())
+        """Translate conversations that are kept as one file per event."""
+        for records in self._single.values():
+            reader = _Reader(self._maker, self._options, {})
+            for record in _in_order(records):
+                yield from reader.read(record.place, record.value)
+            yield from reader.finish()
 
 
 class _Reader:
@@ -90,6 +99,14 @@ class _Reader:
             else:
                 self._reader = EventReader(self._maker, self._session_id, self._configured)
         return self._reader
+
+
+def _in_order(records: list[Record]) -> list[Record]:
+    """Order single events by their numbers, where they have some: files named by them come as 10.json, 2.json."""
+    numbered = [(number, record) for record in records if type(number := at_path(record.value, "id")) is int]
+    if len(numbered) < len(records):
+        return records
+    return [record for _, record in sorted(numbered, key=lambda one: one[0])]
 
 
 def events_of(value: JsonValue) -> list[JsonValue] | None:

@@ -257,6 +257,12 @@ def test_rows_and_downloads_hold_the_events(key: str) -> None:
     assert {name: segments(found) for name, found in calls(translate_files([row])).items()} == {"i-1": [2]}
 
 
+def test_events_in_files_of_their_own_are_one_conversation_in_the_order_of_their_numbers() -> None:
+    files = [[one] for one in reversed(openhands_events())]
+    told = translate_files(*files, settings={"session": "mine"})
+    assert segments(only_session(told)) == [2]
+
+
 def test_the_oldest_rows_hold_pairs() -> None:
     events = openhands_events()
     row = {"instance_id": "i-1", "history": [events[3:5], events[5:7]], "test_result": {}}
