@@ -72,10 +72,12 @@ def fixed_resources() -> Mapping[str, Any]:
 class Automation:
     """What happens without a person: schedule and sensors, stopped until an operator starts them in the UI.
 
-    ``running`` starts them with the code location, as the demo does. ``seconds`` is how often the sensors look.
+    ``running`` starts them with the code location. ``fetching`` is the same for what fetches mirrors: the demo's
+    repositories are nowhere but in its own directory. ``seconds`` is how often the sensors look.
     """
 
     running: bool = False
+    fetching: bool = False
     seconds: int = DEFAULT_SECONDS
 
     @classmethod
@@ -86,11 +88,11 @@ class Automation:
         """
         started = settings.get(AUTOMATION) or "off"
         seconds = settings.get(SENSOR_SECONDS) or str(DEFAULT_SECONDS)
-        if started not in ("on", "off"):
-            raise SettingsError(f"{AUTOMATION}: expected on or off, got {shown(started)}")
+        if started not in ("on", "local", "off"):
+            raise SettingsError(f"{AUTOMATION}: expected on, local (all but fetching) or off, got {shown(started)}")
         if not (seconds.isascii() and seconds.isdecimal() and 0 < int(seconds) <= _MOST_SECONDS):
             raise SettingsError(f"{SENSOR_SECONDS}: expected 1 to {_MOST_SECONDS} seconds, got {shown(seconds)}")
-        return cls(started == "on", int(seconds))
+        return cls(started != "off", started == "on", int(seconds))
 
 
 def build_defs(
@@ -116,11 +118,11 @@ def build_defs(
         jobs=[job, observe, sync],
         schedules=[
             daily_schedule(job, running=automation.running),
-            nightly_schedule(sync, running=automation.running),
+            nightly_schedule(sync, running=automation.fetching),
         ],
         sensors=[
             late_evidence_sensor([job, observe], running=automation.running, seconds=automation.seconds),
-            new_pushes_sensor(sync, running=automation.running, seconds=automation.seconds),
+            new_pushes_sensor(sync, running=automation.fetching, seconds=automation.seconds),
             run_failures_sensor(running=automation.running),
         ],
         resources=dict(resources),

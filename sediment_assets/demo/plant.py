@@ -123,7 +123,7 @@ def _settings(base: Path | None) -> dict[str, str]:
         "SEDIMENT_MIRROR_PATH": at(MIRRORS),
         "SEDIMENT_VERIFIER_COMMANDS_FILE": at(VERIFIER_COMMANDS),
         "SEDIMENT_PARTITION_START": FIRST_DAY,
-        "SEDIMENT_AUTOMATION": "on",  # schedules and sensors run from the start, as nowhere else
+        "SEDIMENT_AUTOMATION": "local",  # schedules and sensors run from the start, as nowhere else
     }
 
 

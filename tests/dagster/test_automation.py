@@ -1,6 +1,7 @@
 """What runs without a person: stopped unless the settings start it, and one line for every run that failed."""
 
 import json
+import re
 
 import dagster as dg
 import pytest
@@ -19,19 +20,34 @@ def statuses(automation: Automation) -> dict[str, str]:
     return {one.name: one.default_status.value for one in found}
 
 
-@pytest.mark.parametrize(("running", "expected"), [(False, {"STOPPED"}), (True, {"RUNNING"})])
-def test_schedules_and_sensors_run_only_where_they_are_switched_on(running: bool, expected: set[str]):
-    found = statuses(Automation(running=running))
-    assert {"yesterday", "late_evidence", "run_failures"} <= set(found)
-    assert set(found.values()) == expected
+LOCAL = {"yesterday", "late_evidence", "run_failures"}
+FETCHING = {"mirrors_nightly", "new_pushes"}
+
+
+@pytest.mark.parametrize(
+    ("automation", "running"),
+    [
+        (Automation(), set()),
+        (Automation(running=True), LOCAL),
+        (Automation(running=True, fetching=True), LOCAL | FETCHING),
+    ],
+)
+def test_schedules_and_sensors_run_only_where_they_are_switched_on(automation: Automation, running: set[str]):
+    found = statuses(automation)
+    assert set(found) == LOCAL | FETCHING
+    assert {name for name, status in found.items() if status == "RUNNING"} == running
 
 
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ({}, Automation(False, 30)),
-        ({"SEDIMENT_AUTOMATION": "off"}, Automation(False, 30)),
-        ({"SEDIMENT_AUTOMATION": "on", "SEDIMENT_SENSOR_SECONDS": "5"}, Automation(True, 5)),
+        ({}, Automation()),
+        ({"SEDIMENT_AUTOMATION": "off"}, Automation()),
+        ({"SEDIMENT_AUTOMATION": "local"}, Automation(running=True)),
+        (
+            {"SEDIMENT_AUTOMATION": "on", "SEDIMENT_SENSOR_SECONDS": "5"},
+            Automation(running=True, fetching=True, seconds=5),
+        ),
     ],
 )
 def test_the_settings_of_automation(given: dict[str, str], expected: Automation):
@@ -41,13 +57,16 @@ def test_the_settings_of_automation(given: dict[str, str], expected: Automation)
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        ({"SEDIMENT_AUTOMATION": "yes"}, "SEDIMENT_AUTOMATION: expected on or off, got 'yes'"),
+        (
+            {"SEDIMENT_AUTOMATION": "yes"},
+            "SEDIMENT_AUTOMATION: expected on, local (all but fetching) or off, got 'yes'",
+        ),
         ({"SEDIMENT_SENSOR_SECONDS": "0"}, "SEDIMENT_SENSOR_SECONDS: expected 1 to 86400 seconds, got '0'"),
         ({"SEDIMENT_SENSOR_SECONDS": "½"}, "SEDIMENT_SENSOR_SECONDS: expected 1 to 86400 seconds, got '½'"),
     ],
 )
 def test_a_wrong_setting_is_named(given: dict[str, str], problem: str):
-    with pytest.raises(SettingsError, match=problem):
+    with pytest.raises(SettingsError, match=re.escape(problem)):
         Automation.of(Settings({}, given))
 
 

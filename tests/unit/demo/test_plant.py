@@ -8,7 +8,7 @@ import pytest
 from sediment_assets.demo import DemoEvidence, PlantingError, plant_evidence
 from sediment_assets.demo.sessions import build_demo
 
-GOLDEN_DIGEST = "3c1001cd59b53b60a1f3da4acc235f2bcfbccf850f4700d1745319bf5c9acb51"
+GOLDEN_DIGEST = "b47238888db21203463c5e451230449406b2e622547d58bef2bcfc518446f973"
 """Of everything planted. Changes only together with the demo's content."""
 LEDGER_MIRROR = "mirrors/repositories-v1/acme/github/git.example.test/712345001"
 DASHBOARD_MIRROR = "mirrors/acme%2Facme%2Ftelemetry-dashboard"
