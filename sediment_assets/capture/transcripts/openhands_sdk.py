@@ -44,7 +44,7 @@ class SdkReader:
 
     def _read_message(self, place: str, event: JsonObject, kind: str) -> Iterator[Outcome]:
         if kind == "MessageEvent" and event.get("source") != "agent":
-            yield from self._hear(place, event, event.get("llm_message"))
+            yield from self._hear(place, event, _extended(event))
             return
         named = event.get("llm_response_id")
         key = named if isinstance(named, str) and named else f"event-{event.get('id', place)}"
@@ -101,6 +101,16 @@ def _prompt(event: JsonObject) -> JsonValue:
     return [block for block in blocks if block is not None]
 
 
+def _extended(event: JsonObject) -> JsonValue:
+    """Return the message of an event with what was added to it on the way to the model."""
+    told, added = event.get("llm_message"), event.get("extended_content")
+    if not isinstance(told, dict) or not isinstance(added, list):
+        return told
+    content = told.get("content")
+    blocks = content if isinstance(content, list) else [] if content is None else [content]
+    return {**told, "content": [*blocks, *added]}
+
+
 def _answer(event: JsonObject) -> JsonValue:
     """Return what a tool call was answered, an error or a refusal included."""
     found = at_path(event, "observation.content")
@@ -133,8 +143,12 @@ def _add(parts: Parts, event: JsonObject) -> None:
         return
     blocks = event.get("thinking_blocks")
     parts.content(blocks, "thinking_blocks")
-    if not blocks:
-        parts.text(event.get("reasoning_content"), "reasoning_content", "reasoning")
+    summary = at_path(event, "responses_reasoning_item.summary")
+    if event.get("reasoning_content") and not blocks:
+        parts.text(event["reasoning_content"], "reasoning_content", "reasoning")
+    elif isinstance(summary, list) and not blocks:
+        for words in summary:
+            parts.text(words, "responses_reasoning_item.summary", "reasoning")
     parts.content(event.get("thought"), "thought")
     call = event.get("tool_call")
     if not isinstance(call, dict):

@@ -56,6 +56,9 @@ def _is_swe_agent(value: JsonObject) -> bool:
     history, steps = value.get("history"), value.get("trajectory")
     if isinstance(history, list) and isinstance(_first(history).get("role"), str):
         return True
+    attempts = value.get("attempts")
+    if isinstance(attempts, list) and isinstance(_first(attempts).get("history"), list):
+        return True
     step = _first(steps) if isinstance(steps, list) else {}
     return "observation" in step and _has(step, "response", "thought") and "source" not in step
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from sediment_assets.capture.chat_messages import assistant_message, chat_messages
-from sediment_assets.capture.contract import CaptureOptions, Record, Remainder
+from sediment_assets.capture.contract import CaptureOptions, Record, Remainder, Untranslated
 from sediment_assets.capture.json_text import parse_json
 from sediment_assets.capture.model_calls import left_out_items
 from sediment_assets.capture.record_fields import RefusedError, invalid, unknown_shape
@@ -54,20 +54,33 @@ class SweAgent:
     def _read(self, place: str, value: JsonValue) -> Iterator[Outcome]:
         if not isinstance(value, dict):
             raise unknown_shape(described(value))
-        history = value.get("history")
-        if not isinstance(history, list) or not history:
-            raise RefusedError(Remainder.NO_CONTENT, "history: the messages of the steps are missing")
         read = {**value, "replay_config": _replay_config(value)}
         session_id = named_session(read, self._options, _SESSION_KEYS)
+        attempts = value.get("attempts")
+        if isinstance(attempts, list) and attempts:
+            for index, attempt in enumerate(attempts):
+                own = f"{session_id}/attempt-{index + 1}" if session_id is not None else None
+                held = {"replay_config": read["replay_config"], **attempt} if isinstance(attempt, dict) else {}
+                yield from self._read_history(f"{place}.attempts[{index}]", held, own)
+            if value.get("history"):
+                yield Untranslated(place, Remainder.REPEATED, "history: that of the attempt that was chosen")
+        else:
+            yield from self._read_history(place, read, session_id)
+
+    def _read_history(self, place: str, value: JsonObject, session_id: str | None) -> Iterator[Outcome]:
+        history = value.get("history")
+        if not isinstance(history, list) or not history:
+            yield Untranslated(place, Remainder.NO_CONTENT, "history: the messages of the steps are missing")
+            return
         if session_id is None:
-            raise RefusedError(Remainder.NO_SESSION, "a trajectory that names no instance")
-        first = next((item.get("agent") for item in history if isinstance(item, dict)), None)
-        threads: dict[JsonValue, Conversation] = {}
+            yield Untranslated(place, Remainder.NO_SESSION, "a trajectory that names no instance")
+            return
+        agents = [_agent(item) for item in history]
+        first = next((agent for agent in agents if agent), "")
+        threads: dict[str, Conversation] = {}
         steps = _Steps(value)
-        for index, item in enumerate(history):
-            where = f"{place}.history[{index}]"
-            agent = item.get("agent", first) if isinstance(item, dict) else first
-            name = agent if isinstance(agent, str) else first
+        for index, (item, agent) in enumerate(zip(history, agents, strict=True)):
+            where, name = f"{place}.history[{index}]", agent or first
             if name not in threads:
                 own = session_id if name == first else f"{session_id}/{name}"
                 threads[name] = Conversation(self._maker, own, _render)
@@ -77,6 +90,11 @@ class SweAgent:
                 yield refused.at(where)
         for thread in threads.values():
             yield from thread.finish()
+
+
+def _agent(item: JsonValue) -> str:
+    agent = item.get("agent") if isinstance(item, dict) else None
+    return agent if isinstance(agent, str) else ""
 
 
 def _read_item(
@@ -147,5 +165,5 @@ def _replay_config(trajectory: JsonObject) -> JsonValue:
 
 
 def _model(trajectory: JsonObject) -> str | None:
-    found = at_path(_replay_config(trajectory), "agent.model.name")
+    found = at_path(trajectory, "replay_config.agent.model.name")
     return found if isinstance(found, str) and found.strip() and found not in _NO_MODELS else None

@@ -98,6 +98,17 @@ def test_another_agent_of_a_trajectory_has_a_session_of_its_own() -> None:
     assert {name: segments(found) for name, found in sessions.items()} == {"i": [2], "i/reviewer": [1]}
 
 
+def test_attempts_are_sessions_of_their_own_and_the_chosen_one_is_told_once() -> None:
+    attempts = [swe_trajectory(), swe_trajectory()]
+    held = {"instance_id": "i", "attempts": attempts, "history": attempts[1]["history"], "trajectory": []}
+    told = translate_files([held], instant=INSTANT)
+    assert {name: segments(found) for name, found in calls(told).items()} == {
+        "i/attempt-1": [2],
+        "i/attempt-2": [2],
+    }
+    assert remainders(told) == [("f1:1", "repeated", "history: that of the attempt that was chosen")]
+
+
 def test_the_model_is_what_the_configuration_names_unless_nobody_answered() -> None:
     for name, model in (("gpt-x", "gpt-x"), ("replay", None)):
         config = {"agent": {"model": {"name": name}}}
@@ -364,6 +375,15 @@ def test_sdk_actions_of_one_response_are_one_call() -> None:
     assert spoken(second.input_messages)[3:] == ["tool: c1=a.py", "tool: c2=b.py", "tool: c9=no such tool"]
     assert segments([first, second]) == [2]
     assert remainders(told) == [("f1:1", "no_evidence", "ConversationStateUpdateEvent/full_state")]
+
+
+def test_what_the_sdk_added_to_a_message_and_summaries_of_reasoning_are_kept() -> None:
+    events = sdk_events()
+    events[2]["extended_content"] = [{"type": "text", "text": "a skill"}]
+    events[3] |= {"reasoning_content": None, "responses_reasoning_item": {"summary": ["hm", "hm"]}}
+    first = only_session(translate_files(events))[0]
+    assert spoken(first.input_messages)[1] == "user: Issue: x + a skill"
+    assert spoken(first.output_messages)[0].startswith("assistant: <hmhm> + look")
 
 
 def test_an_sdk_condensation_starts_a_new_history() -> None:
