@@ -1,6 +1,7 @@
 """Real transcripts and trajectories: each file imports, or is refused for a known reason; no message is lost."""
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,52 +16,15 @@ from tests.builders import ORG
 from tests.transcripts import INSTANT, calls, segments
 
 REAL = Path(os.environ.get("SHARED_REAL", Path(__file__).parents[2].parent / "shared" / "real")) / "trajectories"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "capture" / "transcripts.md"
 COUNTS = [
-    ("claude-code/agent-sdk-tool-use.json", "inference_calls=1 no_evidence=8 no_instant=2", "2"),
-    ("claude-code/checkpoint-737e6e3ea2ad.jsonl", "inference_calls=18 no_evidence=45", "18"),
-    ("claude-code/checkpoint-e58c50537669.jsonl", "inference_calls=32 no_evidence=38", "6+26"),
-    ("claude-code/checkpoint-e58c50537669.metadata.json", "unknown_shape=1", ""),
-    (
-        "claude-code/edge-cases.jsonl",
-        "inference_calls=4 no_evidence=3 unknown_shape=4 no_content=1 invalid_value=1",
-        "3 1",
-    ),
-    ("claude-code/example.jsonl", "inference_calls=13 no_evidence=2", "13"),
-    ("claude-code/sample-session.json", "no_session=33", "13+2"),
-    (
-        "claude-code/subagent-parent.jsonl claude-code/subagent-child.jsonl",
-        "inference_calls=2 no_evidence=3",
-        "1 1",
-    ),
-    ("claude-code/todo-app.jsonl", "inference_calls=170 no_evidence=1", "9 25 34 9 40 53"),
-    ("claude-code/with-thinking.jsonl", "inference_calls=2 no_evidence=3", "2"),
-    ("codex/legacy.jsonl", "no_evidence=5", ""),
-    (
-        "codex/rollout-every-kind.jsonl",
-        "inference_calls=4 no_evidence=66 no_instant=5 repeated=34 invalid_value=5",
-        "3+1 1+1+1+1",
-    ),
-    ("codex/session-simple.jsonl", "inference_calls=1 no_evidence=2", "1"),
-    ("codex/tui-log-crlf.jsonl", "unknown_shape=3000", ""),
-    ("mini-swe-agent/github-issue.traj.json", "no_session=22", "10"),
-    ("openhands/basic.json", "no_session=4", "2"),
-    ("openhands/multi-swe-output.jsonl", "inference_calls=56 no_evidence=4", "33 23"),
-    ("openhands/sdk-events.jsonl", "no_evidence=5 no_session=5", "2"),
-    ("others/amp/thread.json", "unknown_shape=1", ""),
-    ("others/copilot/session.json", "unknown_shape=1", ""),
-    ("others/cursor/session.jsonl", "unknown_shape=11", ""),
-    ("others/droid/session.jsonl", "unknown_shape=13", ""),
-    ("others/gemini/session.json", "unknown_shape=1", ""),
-    ("others/kimi/session.jsonl", "unknown_shape=36", ""),
-    ("others/windsurf/session.jsonl", "unknown_shape=27", ""),
-    ("swe-agent/all-preds.jsonl", "unknown_shape=1", ""),
-    ("swe-agent/ctf-time-capsule.traj", "no_session=1", "9"),
-    ("swe-agent/function-calling-simple.traj", "no_session=1", "5"),
-    ("swe-agent/marshmallow-1867-function-calling.traj", "no_instant=13 no_evidence=15", "13"),
-    ("swe-agent/pydicom-1458.traj", "no_session=1", "12"),
+    (" ".join(re.findall(r"`([^`]+)`", files)), counts, turns)
+    for files, counts, turns in re.findall(
+        r"^\| (`[^|]+/[^|]+`) \| ([a-z_]+ \d[^|]*) \| ([^|]*) ?\|$", DOCUMENT.read_text("utf-8"), re.MULTILINE
+    )
 ]
-"""Files read together, what they give as they are, and, with the Session and the instant stated where they are missing,
-the Turns of each Segment (with +) of each Session."""
+"""The documentation's table: files read together, what they give as they are, and, with the Session and the instant
+stated where they are missing, the Turns of each Segment (with +) of each Session."""
 STATED = CaptureOptions(ORG, instant=INSTANT, settings={"session": "stated"})
 
 pytestmark = pytest.mark.skipif(
@@ -77,9 +41,9 @@ def _translated(files: str, options: CaptureOptions) -> list[Translated | Untran
 def test_real_file_gives_what_the_table_says(files: str, counts: str, turns: str) -> None:
     told = _translated(files, CaptureOptions(ORG))
     found = Counter(one.fact.TABLE.value if isinstance(one, Translated) else one.reason.value for one in told)
-    assert found == {name: int(count) for name, count in (entry.split("=") for entry in counts.split())}
+    assert found == {name: int(count) for name, count in (entry.split(" ") for entry in counts.split(", "))}
     sessions = calls(_translated(files, STATED))
-    assert " ".join("+".join(map(str, segments(sessions[name]))) for name in sorted(sessions)) == turns
+    assert ", ".join("+".join(map(str, segments(sessions[name]))) for name in sorted(sessions)) == turns.strip()
 
 
 def test_table_has_every_file() -> None:
@@ -87,7 +51,7 @@ def test_table_has_every_file() -> None:
     assert listed == {str(path.relative_to(REAL)) for path in REAL.rglob("*") if path.is_file()}
 
 
-@pytest.mark.parametrize("files", [files for files, _, turns in COUNTS if turns])
+@pytest.mark.parametrize("files", [files for files, _, turns in COUNTS if turns.strip()])
 def test_real_file_loses_no_words(files: str) -> None:
     told = _translated(files, STATED)
     kept: set[str] = set()

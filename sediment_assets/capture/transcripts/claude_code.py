@@ -98,12 +98,13 @@ class ClaudeCode:
         inner_kind = inner.get("type") if isinstance(inner, dict) else value.get("subtype")
         if kind == "system" and inner_kind == "init":
             self._stream_session = named_session(value, self._options) or self._stream_session
-        if isinstance(inner, dict) and inner_kind == "agent_progress" and isinstance(inner.get("message"), dict):
-            told = {**value, **inner["message"], "agentId": inner.get("agentId"), "isSidechain": True}
-            told.pop("parentUuid", None)
-            yield from self._read(f"{place}.data.message", told)
-            return
         node = self._add(place, value)
+        if isinstance(inner, dict) and inner_kind == "agent_progress" and isinstance(inner.get("message"), dict):
+            told = {"uuid": None, **inner["message"], "agentId": inner.get("agentId"), "isSidechain": True}
+            outer: JsonObject = {key: value[key] for key in ("sessionId", "session_id", "timestamp") if key in value}
+            told.pop("parentUuid", None)
+            yield from self._read(f"{place}.data.message", {**outer, **told})
+            return
         if kind == "attachment" and isinstance(inner, dict) and inner_kind == "queued_command" and "prompt" in inner:
             yield from self._hear(node, "user", inner["prompt"])
             return

@@ -47,6 +47,10 @@ _OTHERS: Final[tuple[tuple[str, Callable[[JsonObject], bool]], ...]] = (
         "a recording of Codex's screen (ts, dir, kind): its sessions are in ~/.codex/sessions",
         lambda value: {"ts", "dir", "kind"} <= value.keys(),
     ),
+    (
+        "the events of codex exec --json: its sessions are in ~/.codex/sessions",
+        lambda value: value.get("type") in ("thread.started", "turn.started", "item.started", "item.completed"),
+    ),
     ("an Amp thread", lambda value: {"v", "id", "messages"} <= value.keys()),
     ("a Copilot chat session", lambda value: "requests" in value and "version" in value),
     ("a Gemini CLI session", lambda value: "projectHash" in value and "messages" in value),

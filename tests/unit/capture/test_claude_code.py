@@ -176,6 +176,23 @@ def test_a_sub_agent_told_in_progress_lines_and_in_its_own_file_is_told_once() -
     assert spoken(own[2].input_messages)[:3] == ["user: search", "assistant: Bash(s1)", "tool: s1=found"]
 
 
+def test_progress_lines_of_a_sub_agent_alone_tell_its_session_and_cut_nothing() -> None:
+    parent = ClaudeFile()
+    parent.user("go")
+    parent.assistant("msg_000000000001", tool_use("t1", "Task"))
+    for number, (kind, words) in enumerate((("user", "search"), ("assistant", "here"))):
+        told = {"role": kind, "content": [text(words)], **({"id": "msg_000000000011"} if kind == "assistant" else {})}
+        inner = {"type": kind, "message": told, "uuid": f"p{number}", "timestamp": "2026-01-02T03:00:09Z"}
+        parent.line("progress", data={"type": "agent_progress", "agentId": "a0ad4f", "message": inner})
+    parent.user([tool_result("t1", "here")])
+    parent.assistant("msg_000000000002", text("done"))
+    told_all = translate_files(parent)
+    sessions = calls(told_all)
+    assert {name: segments(found) for name, found in sessions.items()} == {SESSION: [2], f"{SESSION}/agent-a0ad4f": [1]}
+    assert spoken(sessions[f"{SESSION}/agent-a0ad4f"][0].input_messages) == ["user: search"]
+    assert remainders(told_all) == []
+
+
 def test_records_repeated_in_a_later_file_are_told_once() -> None:
     first = two_turns()
     later = two_turns()

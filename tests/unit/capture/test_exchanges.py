@@ -425,7 +425,7 @@ def test_a_span_of_the_ai_sdk():
         (ANTHROPIC_EVENTS[6], "f:1", Remainder.NO_CONTENT, "an event of a stream without its request"),
         (INPUT[0], "f:1", Remainder.UNKNOWN_SHAPE, "a message without its call"),
         ({"interactions": []}, "f:1", Remainder.UNKNOWN_SHAPE, "no exchange and no span in it"),
-        ({"interactions": [7]}, "f:1 interactions[0]", Remainder.NO_EVIDENCE, "a request without a body"),
+        ({"interactions": [7]}, "f:1.interactions[0]", Remainder.NO_EVIDENCE, "a request without a body"),
         (exchange(GO, {"data": []}), "f:1", Remainder.UNKNOWN_SHAPE, "response: no response of a known API"),
         (exchange(EMBEDDING), "f:1", Remainder.NO_EVIDENCE, "a request to embeddings"),
         (exchange({"contents": []}), "f:1", Remainder.UNKNOWN_SHAPE, "request: no body of a known API"),
