@@ -9,9 +9,11 @@ import dagster as dg
 from sediment_assets.adapters.evidence import OpenEvidence, open_evidence
 from sediment_assets.adapters.fact_store.counts import OrganizationCount, count_facts
 from sediment_assets.adapters.fact_store.engine import reading_engine
+from sediment_assets.adapters.fact_store.quarantine_log import quarantine_between
 from sediment_assets.adapters.git_mirror_store import GitMirrorStore
 from sediment_assets.adapters.verification_file import read_verification_commands
 from sediment_assets.facts.scalars import normal_org_id
+from sediment_assets.facts.vocabulary import FactTable, QuarantineAction
 from sediment_assets.publish.export import ExportSettings
 from sediment_assets.publish.record import digest_of
 from sediment_assets.targets.environment_manifest import RuntimeSettings
@@ -40,6 +42,14 @@ class EvidenceStore(dg.ConfigurableResource):  # type: ignore[type-arg]  # gener
     def state(self) -> str:
         """Digest how many Facts and quarantine records there are, and every ref: whether there is anything new."""
         return digest_of({"facts": repr(self.counts()), "mirrors": self.mirror_revisions()})
+
+    def quarantine_between(self, after: int, through: int) -> Mapping[tuple[FactTable, str], QuarantineAction]:
+        """Return what became of the organization's Facts between two quarantine revisions."""
+        engine = reading_engine(self.database_url)
+        try:
+            return quarantine_between(engine, self.org_id, after, through)
+        finally:
+            engine.dispose()
 
     def mirrors(self) -> GitMirrorStore:
         """Return the mirrors, unlocked: Git objects never change (mirrors.md §4). Close it after use."""

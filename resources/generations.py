@@ -4,7 +4,7 @@ The event log says which generations exist for an asset and a partition; a direc
 The newest complete one is what readers get. Paths follow ``<root>/<kind>/<partition>/<run id>.<attempt>``.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -97,6 +97,23 @@ def newest_materialized(
 
     :raises NoGenerationError: when the event log names none that is complete.
     """
+    newest = next(complete_generations(instance, key, partition, complete=complete), None)
+    if newest is None:
+        raise NoGenerationError(
+            f"{key.to_user_string()} {partition}: no complete generation; materialize this partition first",
+            allow_retries=False,
+        )
+    return newest
+
+
+def complete_generations(
+    instance: dg.DagsterInstance,
+    key: dg.AssetKey,
+    partition: str,
+    *,
+    complete: Callable[[Path], bool] = is_complete,
+) -> Iterator[Materialized]:
+    """Yield the complete generations of an asset's partition that the event log names, newest first."""
     cursor: str | None = None
     while True:
         page = instance.fetch_materializations(
@@ -106,12 +123,9 @@ def newest_materialized(
             path = _generation_of(record.asset_materialization)
             if path is not None and complete(path):
                 tags = (record.asset_materialization and record.asset_materialization.tags) or {}
-                return Materialized(path, tags.get(DATA_VERSION), tags)
+                yield Materialized(path, tags.get(DATA_VERSION), tags)
         if not page.has_more:
-            raise NoGenerationError(
-                f"{key.to_user_string()} {partition}: no complete generation; materialize this partition first",
-                allow_retries=False,
-            )
+            return
         cursor = page.cursor
 
 

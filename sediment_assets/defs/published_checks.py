@@ -5,6 +5,7 @@
 * ``one_split_side``: all rows of a Session are on one side.
 * ``patches_apply`` (tasks): every Reference patch made and proven again, and compared with the published one.
 * ``generation_intact`` (blocking, first population): claim, file set, and every file hashed again.
+* ``changes_explained`` (first population): what differs from the generation before, and why (``changes.py``).
 
 Any of them can be executed alone. Without a partition they look at the newest day there is.
 """
@@ -19,6 +20,7 @@ import dagster as dg
 
 from resources.evidence_store import EvidenceStore
 from resources.generations import GENERATION, NoGenerationError, newest_generation
+from sediment_assets.defs.changes import CHANGES_DESCRIPTION, CHANGES_EXPLAINED, changes
 from sediment_assets.defs.keys import output_key, outputs_of
 from sediment_assets.derive.split import Split
 from sediment_assets.mirrors.reader import MirrorError, MirrorStore, PatchProofError
@@ -69,10 +71,13 @@ def _population_checks(
             return
         place = {GENERATION: dg.MetadataValue.path(str(generation)), "day": day}
         published = _Published(generation, spec)
-        if set(wanted) - {GENERATION_INTACT}:
+        if set(wanted) - {GENERATION_INTACT, CHANGES_EXPLAINED}:
             published.read(evidence, patches=PATCHES_APPLY in wanted)
         for name in wanted:
-            found = _intact(generation) if name == GENERATION_INTACT else published.finding(name)
+            if name == CHANGES_EXPLAINED:
+                found = _Finding(*changes(context.instance, evidence, key, day))
+            else:
+                found = _intact(generation) if name == GENERATION_INTACT else published.finding(name)
             about = " ".join(filter(None, (problem, found.description)))
             yield _event(context, key, name, _Finding(found.passed, about, found.counts), place)
 
@@ -96,6 +101,7 @@ def _descriptions(target: Target, spec: PopulationSpec) -> dict[str, str]:
             "The newest complete generation is as its completion record says: claim, file set, and every SHA-256 "
             "computed again."
         )
+        found[CHANGES_EXPLAINED] = CHANGES_DESCRIPTION
     return found
 
 
@@ -114,7 +120,7 @@ def _day_of(context: dg.AssetCheckExecutionContext, key: dg.AssetKey) -> tuple[s
 class _Finding:
     passed: bool
     description: str
-    counts: dict[str, int]
+    counts: Mapping[str, Any]
 
 
 def _event(
@@ -125,7 +131,7 @@ def _event(
         "check_name": name,
         "asset_key": key,
         "passed": found.passed,
-        "severity": dg.AssetCheckSeverity.ERROR,
+        "severity": dg.AssetCheckSeverity.WARN if name == CHANGES_EXPLAINED else dg.AssetCheckSeverity.ERROR,
         "description": found.description or None,
         "metadata": {**found.counts, **place},
     }

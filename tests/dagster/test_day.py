@@ -6,6 +6,7 @@ import dagster as dg
 import pytest
 
 from resources.generations import is_complete
+from sediment_assets.defs.changes import CHANGES_EXPLAINED
 from sediment_assets.defs.checks import COUNTS_ADD_UP, SKIP_PREFIX, SKIPS_ARE_KNOWN
 from sediment_assets.defs.keys import CI_RESOLUTIONS, ROLLOUTS, output_key, outputs_of
 from sediment_assets.defs.published_checks import (
@@ -90,7 +91,8 @@ def test_every_check_of_a_day_is_recorded_for_its_partition(week: Week, day: str
     names = {(key, name) for key, name in found if key != ROLLOUTS}
     of_rows = (COUNTS_ADD_UP, SKIPS_ARE_KNOWN, ROWS_MATCH_SCHEMA, INSTANCE_IDS_UNIQUE, ONE_SPLIT_SIDE)
     expected = {(output_key(target, population.value), name) for target, population in POPULATIONS for name in of_rows}
-    expected |= {(output_key(target, outputs_of(target)[0]), GENERATION_INTACT) for target in Target}
+    of_generations = (GENERATION_INTACT, CHANGES_EXPLAINED)
+    expected |= {(output_key(target, outputs_of(target)[0]), name) for target in Target for name in of_generations}
     expected |= {(output_key(target, "tasks"), PATCHES_APPLY) for target in (Target.SEDIMENT, Target.SWE_BENCH)}
     assert names == expected
     assert all(evaluation.passed for evaluation in found.values())

@@ -15,6 +15,7 @@ import dagster as dg
 import pytest
 
 from resources.generations import newest_materialized
+from sediment_assets.defs.changes import CHANGES_EXPLAINED
 from sediment_assets.defs.jobs import DAY_JOB, OBSERVE_JOB
 from sediment_assets.defs.keys import ROLLOUTS, output_key
 from sediment_assets.defs.late_evidence import CAUSE, Cursor
@@ -140,6 +141,36 @@ def test_a_ci_rerun_requests_the_day_of_its_session_and_changes_its_rows(operate
     after = operated.graph.generation(tasks, BUILT[0])
     assert after != before
     assert (after / "tasks.train.jsonl").read_bytes() != (before / "tasks.train.jsonl").read_bytes()
+    found = operated.graph.check(BUILT[0], tasks, CHANGES_EXPLAINED)
+    assert found.passed
+    assert found.description == "Rows changed 2, equal 8; because of: new_ci_attempt."
+    assert found.metadata["rows_changed"].value == 2
+    assert found.metadata["before"].value == str(before)
+    causes = found.metadata["causes"]
+    assert isinstance(causes, dg.TableMetadataValue)
+    assert [row.data["cause"] for row in causes.records] == ["new_ci_attempt"]
+
+
+def test_a_first_generation_and_one_without_changes_say_so(operated: Operated):
+    tasks = output_key(Target.SWE_BENCH, "tasks")
+    found = operated.graph.check("2026-11-07", tasks, CHANGES_EXPLAINED)
+    assert (found.passed, found.description) == (True, "The first generation of this day.")
+    operated.graph.run("2026-11-07")
+    found = operated.graph.check("2026-11-07", tasks, CHANGES_EXPLAINED)
+    assert (found.passed, found.description) == (True, "All 0 rows are equal.")
+
+
+def test_changes_that_cannot_be_compared_warn(operated: Operated):
+    tasks = output_key(Target.SEDIMENT, "tasks")
+    operated.graph.run(BUILT[0])
+    path = next(operated.graph.generation(tasks, BUILT[0]).glob("tasks.*.jsonl"))
+    content = path.read_bytes()
+    path.write_bytes(b"{\n")
+    found = operated.graph.check(BUILT[0], tasks, CHANGES_EXPLAINED)
+    path.write_bytes(content)
+    assert not found.passed
+    assert found.severity is dg.AssetCheckSeverity.WARN
+    assert str(found.description).startswith("Cannot be compared: ")
 
 
 def test_ci_of_a_commit_that_no_session_made_requests_nothing(operated: Operated):
