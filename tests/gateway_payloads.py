@@ -1,5 +1,6 @@
 """Invented records of gateways and model APIs, as small as their shape allows."""
 
+import json
 from typing import Any
 
 Json = dict[str, Any]
@@ -69,3 +70,74 @@ def exchange(request: Json | None = None, response: Json | None = None, **change
         "started_at": "2026-03-02T09:00:00Z",
         "ended_at": "2026-03-02T09:00:02.5Z",
     } | changes
+
+
+MESSAGES: list[Json] = [
+    {"role": "system", "content": [{"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}]},
+    {"role": "user", "content": "Go."},
+    {"role": "assistant", "content": None, "reasoning_content": "Hm.", "tool_calls": [function_call()]},
+    {"role": "tool", "tool_call_id": "t1", "content": "ok"},
+    {
+        "role": "assistant",
+        "content": [
+            {"type": "thinking", "thinking": "Hm.", "signature": "x"},
+            {"type": "tool_use", "id": "t2", "name": "edit", "input": {"path": "a.py", "n": 1}},
+        ],
+    },
+    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t2", "content": "ok", "is_error": True}]},
+]
+ITEMS: list[Json] = [
+    {"role": "user", "content": [{"type": "input_text", "text": "Go."}]},
+    {"type": "reasoning", "summary": [{"type": "summary_text", "text": "Hm."}]},
+    {"type": "function_call", "call_id": "t1", "name": "edit", "arguments": "{}"},
+    {"type": "shell_call", "call_id": "t2", "action": {"commands": ["ls"]}},
+    {"type": "function_call_output", "call_id": "t1", "output": "ok"},
+]
+RESPONSE: Json = {"id": "resp_1", "object": "response", "status": "completed", "output": ITEMS[1:4], "usage": {}}
+ROW: Json = {
+    "request_id": "chatcmpl-1",
+    "session_id": "s1",
+    "spend": 0.1,
+    "startTime": "2026-03-02T09:00:00Z",
+    "metadata": "{}",
+    "messages": json.dumps(MESSAGES),
+    "response": json.dumps(chat_response()),
+    "proxy_server_request": {"input": "Go.", "previous_response_id": "resp_0"},
+}
+LITELLM: list[Any] = [
+    payload(messages=MESSAGES),
+    payload(messages=MESSAGES, response=anthropic_response(), end_user="user_0a_account__session_x"),
+    payload(call_type="aresponses", messages=ITEMS, response=RESPONSE, model_parameters={"instructions": "Be brief."}),
+    payload(status="failure", response={}, messages="Go."),
+    {"standard_logging_object": payload(), "litellm_params": {"metadata": {"session_id": "s2"}}},
+    ROW,
+    {"messages": MESSAGES, "raw_messages": MESSAGES, "response": chat_response(), "timestamp": 1, "session_id": "s1"},
+]
+SPAN: Json = {
+    "name": "chat",
+    "attributes": {
+        "gen_ai.conversation.id": "s1",
+        "gen_ai.input.messages": [{"role": "user", "parts": [{"type": "text", "content": "Go."}]}],
+        "gen_ai.output.messages": json.dumps([{"role": "assistant", "parts": [], "finish_reason": "stop"}]),
+        "gen_ai.usage.input_tokens": 1,
+    },
+    "startTime": [1772442000, 0],
+    "end_time": "2026-03-02T09:00:00Z",
+    "events": [{"attributes": {"ai.prompt.messages": "[]"}}],
+}
+EXCHANGES: list[Any] = [
+    exchange({"messages": MESSAGES, "system": "Be brief."}),
+    exchange({"input": ITEMS, "instructions": "Be brief.", "previous_response_id": None}, RESPONSE),
+    exchange(response=[{"type": "message_start", "message": anthropic_response()}, {"type": "message_stop"}]),  # type: ignore[arg-type]  # events
+    exchange(response='data: {"choices": [{"index": 0, "delta": {"content": "x"}}]}\n\ndata: [DONE]\n\n'),  # type: ignore[arg-type]  # a stream
+    {"interactions": [exchange({"uri": "https://x.test", "body": json.dumps({"prompt": "Go."})})]},
+    {
+        "log": {
+            "entries": [exchange({"url": "https://x.test", "headers": [], "postData": {"text": '{"prompt": "Go."}'}})]
+        }
+    },
+    SPAN,
+    {"resourceSpans": [{"scopeSpans": [{"spans": [SPAN]}]}]},
+    {"resourceLogs": [{"scopeLogs": [{"logRecords": [SPAN | {"body": {"stringValue": "x"}}]}]}]},
+]
+"""Records of each source in every shape, for tests that damage them."""

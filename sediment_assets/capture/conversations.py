@@ -6,7 +6,7 @@ translated again.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -22,8 +22,6 @@ REMEMBERED: Final = 48 * 2**20
 """About the characters of captured messages that are kept; the Sessions not seen for longest are forgotten first."""
 _UNSPELLED: Final = b""
 _SPELLED_ALIKE: Final = frozenset({str, type(None)})
-
-Translate = Callable[[list[str]], list[Message]]
 
 
 @dataclass(slots=True)
@@ -70,12 +68,14 @@ class Conversations:
         history = self._histories.setdefault(key, _History())
         self._histories.move_to_end(key)
         messages: list[Message] = []
-        for position, (index, group) in enumerate(_groups(values, are_items)):
+        grouped = are_items or any(is_item(value) for value in values)
+        groups: Iterable[tuple[int, JsonValue]] = item_groups(values) if grouped else enumerate(values)
+        for position, (index, group) in enumerate(groups):
             if position < len(history.known) and history.known[position].is_same(group):
                 messages += history.known[position].messages
             else:
                 self._forget_after(history, position)
-                new = _translate(group, where, index, left_out)
+                new = _translate(group, grouped, where, index, left_out)
                 self._remember(history, _Known(group, new, _spelled_if_needed(group)))
                 messages += new
         self._shrink()
@@ -100,15 +100,9 @@ class Conversations:
             self._size -= oldest.size
 
 
-def _groups(values: list[JsonValue], are_items: bool) -> Sequence[tuple[int, JsonValue]]:
-    """Return (index, value) of what is translated together: a chat message, or a list of items."""
-    if are_items or any(is_item(value) for value in values):
-        return [(index, group) for index, group in item_groups(values)]
-    return list(enumerate(values))
-
-
-def _translate(group: JsonValue, where: str, index: int, left_out: list[str]) -> list[Message]:
-    if isinstance(group, list):
+def _translate(group: JsonValue, grouped: bool, where: str, index: int, left_out: list[str]) -> list[Message]:
+    """Translate a chat message, or a list of items that are one message."""
+    if grouped and isinstance(group, list):
         return group_messages(group, where, index, left_out)
     return chat_messages(group, f"{where}[{index}]", left_out)
 

@@ -92,9 +92,7 @@ def _unnested(place: str, value: JsonValue, levels: tuple[tuple[str, ...], ...])
     held: dict[str, Any] = value if isinstance(value, dict) else {}
     name = next((key for key in levels[0] if isinstance(held.get(key), list)), None)
     for index, item in enumerate(held[name] if name else ()):
-        yield from _unnested(
-            f"{place} {name}[{index}]" if len(levels) == 3 else f"{place}.{name}[{index}]", item, levels[1:]
-        )
+        yield from _unnested(f"{place}.{name}[{index}]", item, levels[1:])
 
 
 def _span(place: str, value: JsonObject) -> Span:

@@ -61,10 +61,10 @@ def find_exchanges(place: str, value: JsonObject) -> Iterator[Exchange] | None:
     """Return the exchanges of a record; None when it holds none."""
     for key in ("interactions", "http_interactions"):
         if isinstance(value.get(key), list):
-            return _pairs(f"{place} {key}", value[key])
+            return _pairs(f"{place}.{key}", value[key])
     log = value.get("log")
     if isinstance(log, dict) and isinstance(log.get("entries"), list):
-        return _pairs(f"{place} log.entries", log["entries"])
+        return _pairs(f"{place}.log.entries", log["entries"])
     if "request" in value and "response" in value:
         return iter([Exchange(place, value, value["request"], value["response"])])
     return None

@@ -15,6 +15,7 @@ from sediment_assets.capture.registry import SOURCES
 from sediment_assets.facts.instants import parse_instant
 from sediment_assets.facts.json_values import MAX_DEPTH, decode, encode_stored
 from tests import ci_payloads as ci
+from tests import gateway_payloads as gateway
 from tests import github_payloads as github
 from tests.builders import ORG
 from tests.otlp_payloads import request, tool_decision
@@ -80,6 +81,8 @@ PAYLOADS: dict[str, list[Any]] = {
         request(tool_decision(tool_parameters='{"file_path": "a.py"}'), service="codex_cli_rs"),
         {"resource_logs": [{"scope_logs": [{"log_records": [tool_decision()]}]}]},
     ],
+    "litellm": gateway.LITELLM,
+    "exchanges": gateway.EXCHANGES,
 }
 
 
