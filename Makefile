@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO := .demo
 SIZE ?= S
+PORT ?= 3000
 
 .PHONY: help setup demo ui test check format schemas bench snapshot clean
 
@@ -19,16 +20,17 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $@
 
-demo: $(STAMP) ## Plant demo evidence, materialize the graph, print the rows and how to open the UI
+demo: $(STAMP) ## Plant demo evidence, materialize the graph, print the rows and how to open the UI (about a minute)
+	@echo "Planting a week of evidence and materializing seven days: about a minute."
 	$(BIN)/sediment demo plant $(DEMO)
 	cd $(DEMO) && ../$(BIN)/sediment backfill --from 2026-11-02 --to 2026-11-08
 	@echo
 	@echo "Rows and skips of the demo's week are above; docs/demo.md says what each Session shows."
 	@echo "Open the graph in a browser:  make ui"
 
-ui: $(STAMP) ## Open the Dagster UI on the demo's instance (http://127.0.0.1:3000)
+ui: $(STAMP) ## Open the Dagster UI on the demo's instance (http://127.0.0.1:3000; PORT=3001 for another)
 	@test -d $(DEMO) || { echo "There is no demo yet: run make demo first."; exit 1; }
-	cd $(DEMO) && ../$(BIN)/sediment ui
+	cd $(DEMO) && ../$(BIN)/sediment ui --port $(PORT)
 
 test: $(STAMP) ## Run every test, the shared vectors included when they are there
 	$(BIN)/python -m pytest -n auto --dist loadgroup

@@ -153,7 +153,7 @@ def _counted(lines: Iterator[bytes], action: str, progress: Progress | None) -> 
 
 def _validate_staged(staged: StagedBundle, manifest: Manifest, progress: Progress | None) -> int:
     """Validate what was staged as a reader will (bundle.md §7, step 2); return the bytes of the largest Session."""
-    with BundleIndex(staged.directory / _INDEX) as index:
+    with BundleIndex(staged.directory / _INDEX, place=staged.out) as index:
         validate_rows(manifest, _watched(MemberLines(staged.directory), progress), index)
         return index.largest_session()
 

@@ -45,11 +45,13 @@ class BundleIndex:
     Every method raises PublishError when the file cannot be written, as on a full disk.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, place: Path | None = None) -> None:
         self._path = path
+        self._place = place or path
+        """What errors call it: the directory that is being made, for an index beside what is staged."""
         self._latest: OrderedDict[str, tuple[int, str]] = OrderedDict()
         self._latest_size = 0
-        with reported(path, "create"):
+        with reported(self._place, "create the index of a bundle for"):
             create_file(path).close()  # private before SQLite opens it
         # Never committed: without a journal a transaction costs nothing, and the file ends with its process anyway.
         self._database = sqlite3.connect(path)
@@ -177,4 +179,4 @@ class BundleIndex:
         try:
             yield
         except (sqlite3.Error, OverflowError) as error:  # a single text beyond SQLite's limits is an OverflowError
-            raise PublishError(f"{self._path}: cannot keep the index of a bundle: {error}") from None
+            raise PublishError(f"{self._place}: cannot keep the index of a bundle: {error}") from None

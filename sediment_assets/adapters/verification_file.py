@@ -8,7 +8,7 @@ from sediment_assets.targets.verification_commands import VerificationCommands, 
 def read_verification_commands(path: Path | None) -> VerificationCommands:
     """Read the commands file. Never raises: what cannot be used gives a warning and no commands.
 
-    No path, and a path without a file, both mean that no command is configured.
+    No path means that no command is configured; a path without a file means the same, with a warning.
     """
     if path is None:
         return VerificationCommands()
@@ -19,8 +19,9 @@ def read_verification_commands(path: Path | None) -> VerificationCommands:
             )
         content = path.read_bytes()
     except FileNotFoundError:
-        return VerificationCommands()
+        problem = f"{path}: no such file; no command is used"
+        return VerificationCommands(warnings=(problem,), usable=False)
     except OSError as error:
         problem = f"{path}: cannot be read: {error.strerror or error}; no command is used"
         return VerificationCommands(warnings=(problem,), usable=False)
-    return parse_verification_commands(content)
+    return parse_verification_commands(content, place=str(path))

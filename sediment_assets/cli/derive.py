@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sediment_assets.cli.output import say, say_done, stages, warn, warn_without_mirrors
+from sediment_assets.cli.output import say, say_done, stages, warn, warn_without_facts, warn_without_mirrors
 from sediment_assets.errors import SedimentError
 
 if TYPE_CHECKING:
@@ -88,11 +88,19 @@ def _directory(text: str) -> Path:
 
 def run(args: argparse.Namespace) -> int:
     """Derive; the checks come in the order of cli.md §3.2, the destination before the work. Raises SedimentError."""
+    from sediment_assets.publish.summary import ExportWarning, WarningEvent
+    from sediment_assets.rollouts.scope import WHOLE_ORGANIZATION
+
     if args.sample < 0:
         raise DeriveError(f"--sample: expected a number of lines, at least 0, got {args.sample}")
     policy = _policy(args)
     scope = _scope(args)
     summary = _derive(args.out, policy, scope)
+    if scope != WHOLE_ORGANIZATION:
+        counters = (
+            "skipped and fragmented count the whole organization, whatever the scope; rollouts and excluded follow it"
+        )
+        warn(ExportWarning(WarningEvent.ORGANIZATION_WIDE_COUNTERS, counters))
     _print(summary)
     for line in _samples(args.out, args.sample):
         say(line)
@@ -146,6 +154,8 @@ def _derive(out: Path, policy: DerivationPolicy, scope: CohortScope) -> BundleSu
         open_evidence(settings.org_id, settings.database_url, settings.mirror_path) as evidence,
         stages("reading evidence") as progress,
     ):
+        has_facts = evidence.facts.as_of() is not None
+        warn_without_facts(settings.org_id, settings.database_url, has_facts=has_facts)
         warn_without_mirrors(settings.mirror_path, settings.org_id)
         summary = derive_bundle(evidence.facts, evidence.mirrors, out, policy, scope=scope, progress=progress)
     for text in evidence.mirrors.warnings:

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sediment_assets.cli.output import counting, note, say, say_done, stages, warn, warn_without_mirrors
+from sediment_assets.cli.output import (
+    counting,
+    note,
+    say,
+    say_done,
+    stages,
+    warn,
+    warn_without_facts,
+    warn_without_mirrors,
+)
 from sediment_assets.errors import SedimentError
 
 if TYPE_CHECKING:
@@ -126,6 +136,8 @@ def _from_facts(args: argparse.Namespace, settings: Settings, target: Target) ->
         open_evidence(organization.org_id, organization.database_url, mirror_path) as evidence,
         counting("Rollouts") as progress,
     ):
+        has_facts = evidence.facts.as_of() is not None
+        warn_without_facts(organization.org_id, organization.database_url, has_facts=has_facts)
         warn_without_mirrors(mirror_path, organization.org_id)
         source = Derivation(evidence.facts, evidence.mirrors)
         operator = _operator_settings(settings)
@@ -142,6 +154,11 @@ def _from_bundle(args: argparse.Namespace, settings: Settings, target: Target) -
     from sediment_assets.targets.registry import TARGETS as SPECS
 
     _refuse_profile(args)
+    if not Path(args.bundle).is_dir():
+        raise ExportError(
+            f"--from {args.bundle}: expected the directory of a derived bundle, got none; "
+            f"make one with sediment derive --out {args.bundle}, or leave --from out to derive from the Facts"
+        )
     with ExitStack() as stack:
         with stages("copying the bundle") as progress:
             source = stack.enter_context(open_bundle(Path(args.bundle), progress=progress))
@@ -174,9 +191,14 @@ def _operator_settings(settings: Settings) -> ExportSettings:
     from sediment_assets.publish.export import ExportSettings
 
     path = settings.verifier_commands_file()
-    if path is not None and not path.exists():
-        note(f"{path}: no such file, so no verification command is configured")
     return ExportSettings(read_verification_commands(path), settings.runtime())
+
+
+def _point_to_explain(summary: ExportSummary) -> None:
+    """Name the command that says why a Session gave no row, with one that gave none."""
+    sessions = [found[0] for examples in summary.skip_examples.values() for found in examples.values()]
+    if sessions:
+        note(f"why a Session gave no row: sediment explain --session {shlex.quote(sessions[0])}")
 
 
 def _print(summary: ExportSummary, out: Path) -> None:
@@ -192,5 +214,6 @@ def _print(summary: ExportSummary, out: Path) -> None:
         say_done(f"wrote {path} ({rows} rows)")
     if summary.environment_manifest is not None:
         say_done(f"wrote {summary.environment_manifest} (experimental manifest: no consumer is known to read it)")
+    _point_to_explain(summary)
     if not summary.written:
         say(f"nothing written: no Rollout gave a row; existing files in {out} are left alone")

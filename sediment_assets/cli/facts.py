@@ -41,6 +41,23 @@ changes nothing.
   quarantine.jsonl            the quarantine log, in the order of its lines
 """
 IMPORT_EPILOG = """
+redaction (before anything is stored; what was is replaced for good by
+[REDACTED_CREDENTIAL], and counted):
+  in     messages, tool arguments and results of InferenceCalls; the reason of
+         CI outcomes; raw of these and of developer decisions
+  what   Authorization: Bearer TOKEN and Bearer TOKEN (16 characters or more)
+         "KEY": "VALUE" and string values in JSON under KEY, when KEY is
+           authorization, proxy_authorization, x_api_key, api_key, apikey or
+           ends with _api_key (any case, - for _)
+         ..._API_KEY=VALUE, api-key: VALUE and the like (quoted 8 characters
+           or more, else 16 or more)
+         sk-... (16 characters or more)
+         a line that is exactly a value found under such a KEY in a tool call
+           or result of the same InferenceCall
+  not    other credentials (ghp_..., AKIA..., PEM keys, passwords), names and
+         e-mail addresses; Pushes, renames and observations; ids, roles, tool
+         names, URLs, JSON keys
+
 settings (environment, or .env in the current directory; names in any case):
   SEDIMENT_DATABASE_URL  the Fact store: sqlite:///PATH (four slashes for an
                          absolute path), or an empty PostgreSQL database; an

@@ -10,6 +10,7 @@ import argparse
 import os
 import shutil
 import signal
+import socket
 import sys
 from collections.abc import Mapping
 from datetime import date
@@ -85,9 +86,29 @@ def run_backfill(args: argparse.Namespace) -> NoReturn:
 def run_ui(args: argparse.Namespace) -> NoReturn:
     """Become ``dagster dev``."""
     environment = graph_environment()
+    require_free_port(args.port)
     workspace = Path(environment["DAGSTER_HOME"], WORKSPACE_FILE)
     say(f"opening http://127.0.0.1:{args.port} (Ctrl-C stops it)")
     become(["dagster", "dev", "-w", str(workspace), "-h", "127.0.0.1", "-p", str(args.port)], environment)
+
+
+def require_free_port(port: int) -> None:
+    """Refuse a port that something listens on, before Dagster does so at length.
+
+    :raises GraphError: naming the ways out.
+    """
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise GraphError(
+                f"--port {port}: expected a free port on 127.0.0.1, got: {error.strerror or error}; is another "
+                "sediment ui running? Stop it, or take another port: "
+                f"sediment ui --port {port + 1} (make ui PORT={port + 1})"
+            ) from None
+        except OverflowError:
+            raise GraphError(f"--port: expected a number from 0 to 65535, got {port}") from None
 
 
 def become(module: list[str], environment: Mapping[str, str]) -> NoReturn:
@@ -110,6 +131,7 @@ def graph_environment() -> dict[str, str]:
 
     settings = Settings.load()
     settings.evidence()
+    settings.partition_start(date.min)  # its default is the graph's; a wrong one is told here, in one line
     home = instance_directory()
     prepare_home(home)
     names = {name for name in (*settings.environment, *settings.dotenv) if name.startswith(SETTING_PREFIX)}

@@ -48,6 +48,26 @@ def warn_without_mirrors(base: Path, org_id: str) -> None:
         warn(ExportWarning(WarningEvent.NO_MIRRORS, problem))
 
 
+def warn_without_facts(org_id: str, database_url: str, *, has_facts: bool) -> None:
+    """Warn when the store has no visible Fact of the organization, and say how many others it has."""
+    if has_facts:
+        return
+    from sediment_assets.adapters.fact_store.counts import count_facts
+    from sediment_assets.adapters.fact_store.engine import reading_engine
+    from sediment_assets.publish.summary import ExportWarning, WarningEvent
+
+    engine = reading_engine(database_url)
+    try:
+        others = sum(one.org_id != org_id for one in count_facts(engine).organizations)
+    finally:
+        engine.dispose()
+    problem = (
+        f"the Fact store has no visible Fact of organization {org_id!r} (SEDIMENT_ORG_ID); it has {others} other "
+        f"{'organization' if others == 1 else 'organizations'}: sediment facts shows them"
+    )
+    warn(ExportWarning(WarningEvent.NO_FACTS, problem))
+
+
 def note(text: str) -> None:
     """Tell a person at a terminal something that is no warning; nothing when piped."""
     if is_styled(sys.stderr):

@@ -31,6 +31,12 @@ class WarningEvent(StrEnum):
     MIRROR_DIRECTORY_IGNORED = "mirror_directory_ignored"
     """A directory among the mirrors whose name is no repository's."""
 
+    NO_FACTS = "no_facts"
+    """The Fact store holds no visible Fact of the organization: often a mistaken setting."""
+
+    ORGANIZATION_WIDE_COUNTERS = "organization_wide_counters"
+    """Counters beside a scope that do not know of it."""
+
     NO_MIRRORS = "no_mirrors"
     """The mirror base does not exist, or holds no mirror of the organization: often a mistaken setting."""
 

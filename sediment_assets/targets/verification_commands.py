@@ -37,34 +37,34 @@ class VerificationCommands:
         return MISSING if command is None else Verification(verification_command=command)
 
 
-def parse_verification_commands(content: bytes) -> VerificationCommands:
+def parse_verification_commands(content: bytes, *, place: str = "verification commands") -> VerificationCommands:
     """Read the commands file (targets.md §9). Never raises: a file or entry that cannot be used becomes a warning.
 
     Bytes that are not UTF-8 are read as U+FFFD. Keys are trimmed and lower-cased, commands trimmed; of two keys with
-    the same slug the later one in the file wins.
+    the same slug the later one in the file wins. ``place`` is what the warnings call the file.
     """
     try:
         document = tomli.loads(content.decode("utf-8", errors="replace"))
     except (ValueError, RecursionError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-        return _unusable(f"expected TOML, got: {reason}")
+        return _unusable(place, f"expected TOML, got: {reason}")
     if "repos" not in document:
-        return _unusable('expected a table [repos."owner/name"] for each repository, got no top-level key repos')
+        return _unusable(place, 'expected a table [repos."owner/name"] for each repository, got no top-level key repos')
     repos = document["repos"]
     if not isinstance(repos, dict):
-        return _unusable(f"repos: expected a table, got {shown(repos)}")
-    return _read_entries(repos)
+        return _unusable(place, f"repos: expected a table, got {shown(repos)}")
+    return _read_entries(place, repos)
 
 
-def _unusable(problem: str) -> VerificationCommands:
-    return VerificationCommands(warnings=(f"verification commands: {problem}; no command is used",), usable=False)
+def _unusable(place: str, problem: str) -> VerificationCommands:
+    return VerificationCommands(warnings=(f"{place}: {problem}; no command is used",), usable=False)
 
 
-def _read_entries(repos: Mapping[str, Any]) -> VerificationCommands:
+def _read_entries(file: str, repos: Mapping[str, Any]) -> VerificationCommands:
     commands: dict[str, str] = {}
     warnings: list[str] = []
     for key, entry in repos.items():
-        place = f"verification commands: repos.{shown(key)}"
+        place = f"{file}: repos.{shown(key)}"
         try:
             slug = normal_required_repo_slug(key)
             command = _command(entry)

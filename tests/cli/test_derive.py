@@ -51,7 +51,12 @@ def test_an_organization_without_facts(tmp_path: Path, evidence: Evidence):
     assert done.returncode == 0, done.stderr
     assert "rollouts: 0\n" in done.stdout
     assert "as of: none\n" in done.stdout
-    assert done.stderr.startswith("no_mirrors: none: no such directory, ")
+    facts, mirrors = done.stderr.splitlines()
+    assert facts == (
+        "no_facts: the Fact store has no visible Fact of organization 'nobody' (SEDIMENT_ORG_ID); "
+        "it has 1 other organization: sediment facts shows them"
+    )
+    assert mirrors.startswith("no_mirrors: none: no such directory, ")
     assert json.loads((tmp_path / "b" / MANIFEST).read_bytes())["org_id"] == "nobody"
 
 
@@ -71,6 +76,10 @@ def test_policy_scope_and_counters_are_printed(tmp_path: Path, evidence: Evidenc
     assert done.returncode == 0, done.stderr
     assert "rollouts: 0\nreferenced inference calls: 0\n" in done.stdout
     assert "excluded: {'rollout_user_scope': 1}\n" in done.stdout
+    assert done.stderr == (
+        "organization_wide_counters: skipped and fragmented count the whole organization, whatever the scope; "
+        "rollouts and excluded follow it\n"
+    )
     assert "policy digest: 54223dcc543d2a870504734d97b956eca4edc2db84a4ef986d712f81f5553fae\n" in done.stdout
     assert json.loads((tmp_path / "b" / MANIFEST).read_bytes())["scope"] == {
         "since": "2025-12-31T22:00:00+00:00",

@@ -207,7 +207,8 @@ def test_a_profile_fails_like_a_missing_package(tmp_path: Path, evidence: Eviden
 
 def test_a_missing_bundle_is_reported_before_a_missing_mirror_path(tmp_path: Path):
     error = error_of(sediment(*SEDIMENT, "--from", "bundle", cwd=tmp_path))
-    assert "bundle" in error
+    assert "--from bundle: expected the directory of a derived bundle, got none; " in error
+    assert "make one with sediment derive --out bundle" in error
     assert "SEDIMENT" not in error
     assert names(tmp_path) == []
 

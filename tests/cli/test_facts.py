@@ -12,6 +12,7 @@ from sediment_assets.adapters.fact_store.importer import FactImportError
 from sediment_assets.adapters.fact_store.location import FactStoreError
 from sediment_assets.cli.facts import add_parser
 from sediment_assets.errors import SedimentError
+from sediment_assets.facts.redaction_scans import _CREDENTIAL_KEYS, MARKER
 from sediment_assets.facts.tables import JSONL_MODELS
 from sediment_assets.facts.vocabulary import FactTable
 from tests.builders import make_call, make_decision, make_outcome, make_push, make_quarantine, plain_message
@@ -133,3 +134,11 @@ def test_help_names_every_file_an_import_knows(capsys: pytest.CaptureFixture[str
         run("facts", "import", "--help")
     shown = capsys.readouterr().out
     assert [name for name in JSONL_MODELS if f"{name}.jsonl" not in shown] == []
+
+
+def test_help_names_every_credential_key_that_is_redacted(capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit):
+        run("facts", "import", "--help")
+    shown = capsys.readouterr().out.partition("redaction")[2]
+    assert [key for key in _CREDENTIAL_KEYS if key not in shown] == []
+    assert MARKER in shown

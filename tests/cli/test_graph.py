@@ -1,11 +1,12 @@
 """The environment of a Dagster process: settings as the command line reads them, one home, all paths absolute."""
 
+import socket
 from pathlib import Path
 
 import pytest
 
 from sediment_assets.adapters.settings import SettingsError
-from sediment_assets.cli.graph import GraphError, graph_environment, prepare_home
+from sediment_assets.cli.graph import GraphError, graph_environment, prepare_home, require_free_port
 
 ENV = "sediment_org_id=acme\nSEDIMENT_DATABASE_URL=sqlite:///facts.db\nSEDIMENT_MIRROR_PATH=mirrors\nOTHER=1\n"
 
@@ -41,6 +42,25 @@ def test_a_missing_setting_is_named_and_nothing_is_made(directory: Path):
     with pytest.raises(SettingsError, match="SEDIMENT_DATABASE_URL"):
         graph_environment()
     assert [path.name for path in directory.iterdir()] == [".env"]
+
+
+def test_a_partition_start_that_is_no_date_is_one_line(directory: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("SEDIMENT_PARTITION_START", "yesterday")
+    with pytest.raises(SettingsError, match="SEDIMENT_PARTITION_START: expected a date such as 2026-01-31, got 'yest"):
+        graph_environment()
+    assert not (directory / ".dagster").exists()
+
+
+def test_a_port_in_use_says_what_to_do():
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        with pytest.raises(GraphError, match=rf"take another port: sediment ui --port {port + 1}"):
+            require_free_port(port)
+    require_free_port(port)
+    with pytest.raises(GraphError, match="--port: expected a number from 0 to 65535, got 65536"):
+        require_free_port(65536)
 
 
 def test_an_instance_file_of_ones_own_is_kept(directory: Path):

@@ -5,9 +5,11 @@ by one. The price is that a reader, too, needs write permission in the file's di
 ``REPEATABLE READ``, ``READ ONLY`` transaction; Sediment's own server demands release 16, reading works from 15 on.
 """
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -74,6 +76,8 @@ def _sqlite_engine(location: StoreLocation, mode: str, *, begin: str) -> Engine:
     file = f"file:{quote(str(location.path))}?mode={mode}"
 
     def connect() -> sqlite3.Connection:
+        if mode == _CREATE:
+            _create_private(location.path)
         # isolation_level=None: the driver's implicit transactions leave reads outside any, so we say BEGIN ourselves.
         connection = sqlite3.connect(
             file,
@@ -99,6 +103,15 @@ def _sqlite_engine(location: StoreLocation, mode: str, *, begin: str) -> Engine:
         connection.exec_driver_sql(begin)
 
     return engine
+
+
+def _create_private(path: Path) -> None:
+    """Create a missing store readable by its owner only: it is to hold prompts. SQLite's side files follow its mode."""
+    with suppress(OSError):  # there already, or SQLite has better words for what is wrong
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _PRIVATE_MODE))
+
+
+_PRIVATE_MODE = 0o600
 
 
 def _postgresql_engine(location: StoreLocation, **execution_options: Any) -> Engine:

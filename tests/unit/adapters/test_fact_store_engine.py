@@ -60,6 +60,22 @@ def test_a_missing_file_names_the_command_that_makes_it(url: str, tmp_path: Path
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_new_store_is_readable_by_its_owner_only(url: str, tmp_path: Path):
+    before = os.umask(0)
+    try:
+        create_store(writing_engine(url))
+    finally:
+        os.umask(before)
+    assert (tmp_path / "facts.db").stat().st_mode & 0o777 == 0o600
+
+
+def test_the_mode_of_a_store_that_is_there_stays(url: str, tmp_path: Path):
+    (tmp_path / "facts.db").touch(mode=0o640)
+    (tmp_path / "facts.db").chmod(0o640)
+    create_store(writing_engine(url))
+    assert (tmp_path / "facts.db").stat().st_mode & 0o777 == 0o640
+
+
 def test_a_directory_is_no_store(tmp_path: Path):
     assert refusal(f"sqlite:///{tmp_path}") == f"Fact store {tmp_path}: expected a file, got a directory"
     with pytest.raises(FactStoreError, match="expected a file, got a directory"):

@@ -14,9 +14,15 @@ def test_a_file_gives_its_commands(tmp_path: Path):
     assert read_verification_commands(path).command_for("acme/widget") == "make test"
 
 
-def test_unconfigured_and_missing_are_no_commands_and_no_warning(tmp_path: Path):
+def test_unconfigured_is_no_command_and_no_warning():
     assert read_verification_commands(None) == VerificationCommands()
-    assert read_verification_commands(tmp_path / "no.toml") == VerificationCommands()
+
+
+def test_a_missing_file_is_no_command_and_one_warning(tmp_path: Path):
+    path = tmp_path / "no.toml"
+    found = read_verification_commands(path)
+    assert (found.commands, found.usable) == ({}, False)
+    assert found.warnings == (f"{path}: no such file; no command is used",)
 
 
 def test_what_is_no_regular_file_is_not_read(tmp_path: Path):
@@ -41,3 +47,4 @@ def test_a_file_that_is_no_toml_is_unusable(tmp_path: Path):
     path.write_bytes(b"\xff\xfe[")
     found = read_verification_commands(path)
     assert (found.commands, found.usable, len(found.warnings)) == ({}, False, 1)
+    assert found.warnings[0].startswith(f"{path}: expected TOML, got: ")
