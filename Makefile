@@ -49,7 +49,7 @@ format: $(STAMP) ## Format the code and fix what the linter can
 schemas: $(STAMP) ## Write the JSON Schema files and the reference pages from the code
 	$(BIN)/python docs/generate.py
 
-bench: $(STAMP) ## Measure every step over generated evidence: SIZE=S (0.14 GB of Facts), M (1.3 GB), L (13 GB)
+bench: $(STAMP) ## Measure every step over generated evidence: SIZE=S (0.14 GB of Facts), M (1.3 GB), 3M (4 GB), L (13 GB)
 	$(BIN)/python -m benchmarks.run --size $(SIZE)
 
 snapshot: $(STAMP) ## Write the snapshot of the graph's definitions, after a change that is meant

@@ -34,7 +34,10 @@ class Size:
     turns: int = 10
 
 
-SIZES: Final = {size.name: size for size in (Size("S", 200, 30), Size("M", 2_000, 30), Size("L", 20_000, 300))}
+SIZES: Final = {
+    size.name: size
+    for size in (Size("S", 200, 30), Size("M", 2_000, 30), Size("3M", 6_000, 90), Size("L", 20_000, 300))
+}
 
 
 @dataclass(frozen=True, slots=True)

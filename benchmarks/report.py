@@ -1,19 +1,21 @@
 """The table of a benchmark run, in Markdown, kept beside the figures of earlier releases and other sizes."""
 
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.measure import Cost
+from benchmarks.plans import SIZES
 
-_SMALLER: Final = {"M": "S", "L": "M"}
+_SMALLER: Final = {"M": "S", "3M": "M", "L": "M"}
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One measured command."""
+    """One measured command. ``reads_all``: it reads all Facts, so that a rate means something."""
 
     name: str
     cost: Cost
@@ -22,7 +24,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One run of the benchmark. The first step is the yardstick. ``patches`` is Reference patches per CPU second."""
+    """One run of the benchmark. The first step is the yardstick; ``notes`` are figures besides the table."""
 
     version: str
     size: str
@@ -30,39 +32,55 @@ class Result:
     runs: int
     counts: dict[str, int]
     steps: list[Step]
-    patches: float
+    notes: list[str]
 
 
 def report(result: Result, directory: Path, *, keep: bool) -> str:
     """Return the run as Markdown; ``keep`` also writes it, and its figures as JSON, into the directory."""
     smaller = directory / f"{result.version}-{_SMALLER.get(result.size, '-')}.json"
-    before = json.loads(smaller.read_text())["cpu"] if smaller.exists() else {}
+    before = json.loads(smaller.read_text())["steps"] if smaller.exists() else {}
     text = "\n".join(_lines(result, before)) + "\n"
     if keep:
         stem = directory / f"{result.version}-{result.size}"
         stem.with_name(f"{stem.name}.md").write_text(text)
-        figures = {"machine": result.machine, "cpu": {step.name: round(step.cost.cpu, 3) for step in result.steps}}
-        stem.with_name(f"{stem.name}.json").write_text(json.dumps(figures, indent=1) + "\n")
+        steps = {
+            step.name: {name: round(value, 3) for name, value in asdict(step.cost).items()} for step in result.steps
+        }
+        figures = {"machine": result.machine, "runs": result.runs, "steps": steps, "notes": result.notes}
+        stem.with_name(f"{stem.name}.json").write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n")
     return text
 
 
-def _lines(result: Result, before: dict[str, float]) -> Iterator[str]:
+def _lines(result: Result, before: dict[str, dict[str, float]]) -> Iterator[str]:
     megabytes = result.counts["bytes"] / 1e6
     yield f"# {result.version}, size {result.size}"
     yield ""
-    yield f"{megabytes:,.0f} MB of Facts: " + ", ".join(
+    yield f"{megabytes:,.0f} MB of Facts, {SIZES[result.size].sessions:,} Sessions: " + ", ".join(
         f"{count:,} {table.replace('_', ' ')}" for table, count in result.counts.items() if table != "bytes"
     )
     yield ""
-    yield "; ".join(f"{name}: {value}" for name, value in result.machine.items()) + f"; medians of {result.runs} runs"
+    runs = "one run" if result.runs == 1 else f"medians of {result.runs} runs"
+    yield "; ".join(f"{name}: {value}" for name, value in result.machine.items()) + f"; {runs}"
     yield ""
-    yield "| step | seconds | CPU seconds | MB of Facts / CPU s | × orjson.loads | peak MB | CPU, 10 × Sessions |"
-    yield "|---|---|---|---|---|---|---|"
-    yardstick = result.steps[0].cost.cpu
+    yield "CPU seconds include git's. × is what `orjson.loads` over the same Facts took in the same run, divided by"
+    yield "what the step took: in CPU seconds, and on the clock. The last column says how many times the CPU seconds"
+    yield "ten times the Sessions take, judging by the next smaller size."
+    yield ""
+    yield "| step | seconds | CPU s | MB of Facts / s | × by CPU | × by clock | peak MB | 10 × Sessions |"
+    yield "|---|---|---|---|---|---|---|---|"
+    yardstick = result.steps[0].cost
     for step in result.steps:
-        cost = asdict(step.cost)
-        rate = f"{megabytes / cost['cpu']:,.0f} | {yardstick / cost['cpu']:.2f}" if step.reads_all else "– | –"
-        growth = f"× {cost['cpu'] / before[step.name]:.1f}" if step.name in before else "–"
-        yield f"| {step.name} | {cost['wall']:.2f} | {cost['cpu']:.2f} | {rate} | {cost['peak']:.0f} | {growth} |"
+        cost = step.cost
+        rate = "– | – | –"
+        if step.reads_all:
+            rate = f"{megabytes / cost.wall:,.0f} | {yardstick.cpu / cost.cpu:.2f} | {yardstick.wall / cost.wall:.2f}"
+        growth = f"× {_tenfold(result.size, cost.cpu / before[step.name]['cpu']):.1f}" if step.name in before else "–"
+        yield f"| {step.name} | {cost.wall:.2f} | {cost.cpu:.2f} | {rate} | {cost.peak:.0f} | {growth} |"
     yield ""
-    yield f"Reference patches with proof: {result.patches:.0f} per CPU second, git's own time included."
+    yield from (f"- {note}" for note in result.notes)
+
+
+def _tenfold(size: str, factor: float) -> float:
+    """Turn the factor from the next smaller size into the one for ten times the Sessions."""
+    sessions = SIZES[size].sessions / SIZES[_SMALLER[size]].sessions
+    return float(10 ** (math.log(factor) / math.log(sessions)))

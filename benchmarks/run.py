@@ -24,6 +24,8 @@ from sediment_assets import __version__
 TARGETS: Final = ("sediment", "swe-bench", "nemo-gym")
 RESULTS: Final = Path(__file__).parent / "results"
 BACKFILL_DAYS: Final = 30
+ONE_DAY: Final = "graph, one day"
+MANY_DAYS: Final = f"graph, {BACKFILL_DAYS} days"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +52,8 @@ def tasks(facts: Path) -> Iterator[Task]:
     first, last = BEGIN.date(), BEGIN.date() + timedelta(days=BACKFILL_DAYS - 1)
     graph = (".dagster", "exports")
     backfill = (*sediment, "backfill", "--from")
-    yield Task("graph, one day", (*backfill, str(first), "--to", str(first)), graph, reads_all=False)
-    yield Task(f"graph, {BACKFILL_DAYS} days", (*backfill, str(first), "--to", str(last)), graph)
+    yield Task(ONE_DAY, (*backfill, str(first), "--to", str(first)), graph, reads_all=False)
+    yield Task(MANY_DAYS, (*backfill, str(first), "--to", str(last)), graph)
     yield Task("sediment --help", (*sediment, "--help"), reads_all=False)
     yield Task("import of the asset graph", (sys.executable, "-c", "import sediment_assets.definitions"), (), False)
 
@@ -63,6 +65,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3, help="runs of each command; the median counts (default: 3)")
     parser.add_argument("--work", type=Path, default=Path(".bench"), help="where evidence and outputs go")
     parser.add_argument("--only", nargs="+", metavar="WORD", default=[], help="only tasks whose name holds a word")
+    parser.add_argument("--keep", action="store_true", help="keep the results of a run with --only, too")
     args = parser.parse_args()
     size = SIZES[args.size]
     evidence = (args.work / size.name).absolute()
@@ -76,12 +79,25 @@ def main() -> None:
             cost = median(args.runs, _measured(task, work, env))
             steps.append(Step(task.name, cost, task.reads_all))
             print(f"{task.name}: {cost.cpu:.2f} s", file=sys.stderr, flush=True)
+    notes = [] if args.only and "notes" not in args.only else list(_notes(evidence, work, env, steps))
+    result = Result(__version__, size.name, machine(), args.runs, counts, steps, notes)
+    print(report(result, RESULTS, keep=args.keep or not args.only))
+
+
+def _notes(evidence: Path, work: Path, env: dict[str, str], steps: list[Step]) -> Iterator[str]:
+    """Measure what is no command of its own, once."""
     run((sys.executable, "-m", "benchmarks.patches", str(evidence)), env, work)
     patches = json.loads((work / "output.log").read_text())
-    result = Result(
-        __version__, size.name, machine(), args.runs, counts, steps, patches["patches"] / patches["seconds"]
-    )
-    print(report(result, RESULTS, keep=not args.only))
+    yield f"Reference patches with proof: {patches['patches'] / patches['seconds']:.0f} per CPU second, git's included."
+    day = work / "day"
+    shutil.rmtree(day, ignore_errors=True)
+    run((sys.executable, "-m", "benchmarks.day", str(evidence), str(day)), env, work)
+    core = json.loads((work / "output.log").read_text())
+    yield f"The core's own work for one day of {core['sessions']} Sessions, without Dagster: {core['seconds']:.1f} s."
+    wall = {step.name: step.cost.wall for step in steps}
+    if ONE_DAY in wall and MANY_DAYS in wall:
+        more = (wall[MANY_DAYS] - wall[ONE_DAY]) / (BACKFILL_DAYS - 1)
+        yield f"A further day in the graph: {more:.1f} s, so {more - core['seconds']:.1f} s beyond the core's own time."
 
 
 def _environment(evidence: Path, work: Path) -> dict[str, str]:
