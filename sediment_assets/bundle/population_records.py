@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from sediment_assets.bundle.errors import BundleError
 from sediment_assets.bundle.messages import parse_messages
+from sediment_assets.bundle.quick_rows import quick_evidence, quick_identity
 from sediment_assets.bundle.shapes import parse_field, parse_record, require_keys
 from sediment_assets.derive.fact_reader import CallIdentity, StoredCall
 from sediment_assets.facts.expected import shown
@@ -28,6 +29,10 @@ _PULL_REQUESTS: Final = (EvidenceTable.PULL_REQUEST_MERGES, EvidenceTable.PULL_R
 
 def parse_evidence(value: JsonObject) -> RepositoryEvidence:
     """Read one row of repository evidence (bundle.md §4.2)."""
+    return quick_evidence(value, _parse_evidence) or _parse_evidence(value)
+
+
+def _parse_evidence(value: JsonObject) -> RepositoryEvidence:
     row = parse_record(RepositoryEvidence, value)
     if row.role is EvidenceRole.HEAD_REPO and row.source_table not in _PULL_REQUESTS:
         raise BundleError(f"expected repo for {row.source_table}, got head_repo", path="role")
@@ -61,7 +66,7 @@ class _IdentityRow(FrozenModel):
 
 def parse_identity_row(value: JsonObject) -> CallIdentity:
     """Read one InferenceCallIdentity (bundle.md §4.2)."""
-    return CallIdentity(**dict(parse_record(_IdentityRow, value)))
+    return quick_identity(value) or CallIdentity(**dict(parse_record(_IdentityRow, value)))
 
 
 @dataclass(frozen=True, slots=True)

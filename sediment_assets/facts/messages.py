@@ -189,11 +189,11 @@ def _is_stored_part(part: Any) -> bool:
         typed = kind == "tool_call" and type(part["name"]) is str and type(part["arguments"]) is dict
     else:
         typed = keys == _TOOL_RESPONSE_KEYS and kind == "tool_call_response"
-    return typed and _is_id(part["id"])
+    return typed and is_stored_id(part["id"])
 
 
-def _is_id(value: Any) -> bool:
-    """Whether an Id is as it is stored."""
+def is_stored_id(value: Any) -> bool:
+    """Whether a value is an Id as it is stored: ``normal_id`` would return it unchanged."""
     return type(value) is str and bool(value) and value == strip(value) and is_scalar_text(value)
 
 
