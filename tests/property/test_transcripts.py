@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sediment_assets.capture.contract import Translated
 from sediment_assets.facts.json_values import JsonValue
 from tests.profiles import examples
+from tests.transcript_samples import SAMPLES
 from tests.transcript_writers import WRITERS, Step
 from tests.transcripts import INSTANT, only_session, remainders, segments, spoken, translate_files
 
@@ -136,3 +137,21 @@ def _words(record: JsonValue) -> list[str]:
         if isinstance(value, str) and value.startswith(("heard ", "said ", "thought ", "result of ")):
             found.append(value)
     return found
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_samples_say_something(name: str) -> None:
+    told = translate_files(SAMPLES[name], instant=INSTANT, settings={"session": "mine"})
+    assert any(isinstance(one, Translated) for one in told)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+@given(data=st.data())
+@settings(max_examples=examples(60))
+def test_nothing_in_any_place_breaks_a_translation(name: str, data: st.DataObject) -> None:
+    records = copy.deepcopy(SAMPLES[name])
+    places = st.sampled_from([path for path in paths(records) if path])
+    mutated(records, data.draw(places), data.draw(st.sampled_from(JUNK)), data.draw(st.booleans()))
+    stated: dict[str, Any] = data.draw(st.sampled_from([{}, {"instant": INSTANT, "settings": {"session": "mine"}}]))
+    for one in translate_files(records, **stated):
+        assert one.place.startswith("f1:")

@@ -36,7 +36,7 @@ class View:
         """Forget events, put the summary in, and return the history that is left."""
         self._events = [event for event in self._events if not is_forgotten(event.event_id)]
         if isinstance(summary, str) and type(offset) is int:
-            self._events.insert(max(offset, 0), _Event(None, [_summary(summary)]))
+            self._events.insert(min(max(offset, 0), len(self._events)), _Event(None, [_summary(summary)]))
         history: list[Message] = []
         rendered: set[str] = set()
         for event in self._events:
