@@ -31,7 +31,7 @@ def describe(explanation: Explanation, instance_id: str | None = None) -> Iterat
         yield from _without_rollout(explanation)
         return
     rollout = chain.rollout
-    yield f"  partition {explanation.partition}, split {rollout.split}, commits found by {rollout.attribution_source}"
+    yield f"  partition {explanation.partition}, split {rollout.split}, attribution_source {rollout.attribution_source}"
     if instance_id is not None and instance_id not in _instance_ids(chain):
         yield f"  {instance_id}: the Facts give no such row now; these are what they give:"
     yield ""

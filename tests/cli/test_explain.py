@@ -1,0 +1,74 @@
+"""``sediment explain`` as its page shows it, and how it refuses."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import sediment
+
+PAGE = Path(__file__).parents[2] / "docs" / "explain.md"
+CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with the demo and an export of it, by the page's own first command."""
+    directory = tmp_path_factory.mktemp("explained")
+    assert sediment("demo", "plant", ".", cwd=directory).returncode == 0
+    first = CONSOLE.findall(PAGE.read_text())[0].removeprefix("$ sediment ").splitlines()[0]
+    done = sediment(*shlex.split(first), cwd=directory)
+    assert done.returncode == 0, done.stderr
+    return directory
+
+
+@pytest.mark.parametrize("example", CONSOLE.findall(PAGE.read_text())[1:])
+def test_every_example_of_the_page_is_what_the_command_prints(planted: Path, example: str):
+    command, _, expected = example.partition("\n")
+    done = sediment(*shlex.split(command.removeprefix("$ sediment ")), cwd=planted)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == expected
+
+
+def test_json_is_one_object(planted: Path):
+    done = sediment("explain", "--session", "ledger-statement-csv", "--json", cwd=planted)
+    found = json.loads(done.stdout)
+    assert found["session_id"] == "ledger-statement-csv"
+    (swe_bench,) = [one for one in found["targets"] if one["target"] == "swe-bench"]
+    assert [one["reason"] for one in swe_bench["declined"]] == ["failed_reference_patch"]
+    assert swe_bench["declined"][0]["missing"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        ([], 1, "expected an INSTANCE_ID or --session ID, one of the two"),
+        (["acme-x-seg0", "--session", "x"], 1, "one of the two"),
+        (["other-x-seg0"], 1, "instance id: expected acme-<session>-<7 hex digits> or acme-<session>-seg<number>"),
+        (["acme-x-seg0", "--policy", "none.toml"], 1, "none.toml"),
+    ],
+)
+def test_refusals(planted: Path, arguments: list[str], code: int, says: str):
+    done = sediment("explain", *arguments, cwd=planted)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert says in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_session_that_nobody_captured_exits_1(planted: Path):
+    done = sediment("explain", "--session", "nobody", cwd=planted)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "no Fact names this Session" in done.stdout
+
+
+def test_help_and_parsing_import_nothing_heavy():
+    code = (
+        "import sys; from sediment_assets.cli.main import build_parser; build_parser(); "
+        "print(sorted({'sqlalchemy', 'pydantic', 'dagster', 'yaml'} & set(sys.modules)))"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True, env=dict(os.environ)).strip() == "[]"
