@@ -59,7 +59,7 @@ def _lines(result: Result, before: dict[str, dict[str, float]]) -> Iterator[str]
         f"{count:,} {table.replace('_', ' ')}" for table, count in result.counts.items() if table != "bytes"
     )
     yield ""
-    runs = "one run" if result.runs == 1 else f"medians of {result.runs} runs"
+    runs = "one run" if result.runs == 1 else f"medians of {result.runs} runs (of graphs over many days: one)"
     yield "; ".join(f"{name}: {value}" for name, value in result.machine.items()) + f"; {runs}"
     yield ""
     yield "CPU seconds include git's. × is what `orjson.loads` over the same Facts took in the same run, divided by"
