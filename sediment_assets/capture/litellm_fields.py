@@ -10,7 +10,7 @@ from typing import Final
 from sediment_assets.capture.contract import CaptureOptions, Remainder
 from sediment_assets.capture.json_text import parse_json
 from sediment_assets.capture.litellm_records import LogRecord
-from sediment_assets.capture.lookup import claude_code_session, first_identifier, stated_session
+from sediment_assets.capture.lookup import claude_code_session, first_identifier, first_known, stated_session
 from sediment_assets.capture.model_calls import call_instant, milliseconds, tokens
 from sediment_assets.capture.model_requests import is_request
 from sediment_assets.capture.model_responses import REMOVED, ModelAnswer, removed
@@ -24,19 +24,30 @@ create_fine_tuning_job vector_store_create vector_store_search get_responses del
 """
 NOT_A_CONVERSATION: Final = frozenset(prefix + name for name in _OTHER_CALLS.split() for prefix in ("", "a", "_", "_a"))
 """Kinds of calls that are no conversation with a model."""
-SESSION_KEYS: Final = (
-    "metadata.session_id",
-    "metadata.requester_metadata.session_id",
-    "metadata.spend_logs_metadata.session_id",
-    "litellm_params.metadata.session_id",
-    "litellm_session_id",
-    "litellm_params.litellm_session_id",
+_SESSION_KEYS: Final = (
+    ("metadata", "session_id"),
+    ("metadata", "requester_metadata", "session_id"),
+    ("metadata", "spend_logs_metadata", "session_id"),
+    ("litellm_params", "metadata", "session_id"),
+    ("litellm_session_id",),
+    ("litellm_params", "litellm_session_id"),
 )
 """Where a client's own Session id is logged, most explicit first."""
-_END_USERS: Final = ("end_user", "metadata.user_api_key_end_user_id", "metadata.requester_metadata.user_id", "user")
-_OWN_SESSIONS: Final = ("session_id", "trace_id", "litellm_params.litellm_trace_id", "litellm_trace_id")
+_END_USERS: Final = (
+    ("end_user",),
+    ("metadata", "user_api_key_end_user_id"),
+    ("metadata", "requester_metadata", "user_id"),
+    ("user",),
+)
+_OWN_SESSIONS: Final = (
+    ("session_id",),
+    ("trace_id",),
+    ("litellm_params", "litellm_trace_id"),
+    ("litellm_trace_id",),
+)
 """LiteLLM's own: the client's Session id where it sent one, otherwise one trace for each request."""
-_USERS: Final = ("metadata.user_api_key_user_id",)
+_USERS: Final = (("metadata", "user_api_key_user_id"),)
+_CALL_IDS: Final = (("litellm_call_id",), ("id",), ("request_id",))
 _NOBODY: Final = "default_user_id"
 """How LiteLLM names the holder of the master key: nobody in particular."""
 _TRUNCATED: Final = "litellm_truncated"
@@ -48,12 +59,15 @@ def session_of(found: LogRecord, options: CaptureOptions) -> str:
 
     :raises RefusedError: nothing names it.
     """
-    holders = [found.log, found.outer, _metadata(found)]
-    named = first_identifier(holders, (*options.session_keys, *SESSION_KEYS))
+    holders = _holders(found)
+    named = None
+    if options.session_keys:
+        named = first_identifier([*holders, _metadata(found)], options.session_keys)
+    named = named or first_known(holders, _SESSION_KEYS)
     if named is None:
-        users = (first_identifier(holders, (path,)) for path in _END_USERS)
+        users = (first_known(holders, (path,)) for path in _END_USERS)
         named = next((session for session in map(claude_code_session, users) if session), None)
-    named = named or first_identifier(holders, _OWN_SESSIONS) or stated_session(options)
+    named = named or first_known(holders, _OWN_SESSIONS) or stated_session(options)
     if named is None:
         raise RefusedError(Remainder.NO_SESSION, "no session_id, trace_id or metadata names a Session")
     return named
@@ -61,12 +75,22 @@ def session_of(found: LogRecord, options: CaptureOptions) -> str:
 
 def user_of(found: LogRecord) -> str | None:
     """Return the developer: the user of the key, else the end user that the client named."""
-    holders = [found.log, found.outer, {"metadata": _metadata(found)}]
-    owner = first_identifier(holders, _USERS)
+    holders = _holders(found)
+    owner = first_known(holders, _USERS)
     if owner is not None and owner != _NOBODY:
         return owner
-    user = first_identifier(holders, _END_USERS)
+    user = first_known(holders, _END_USERS)
     return None if user == _NOBODY or claude_code_session(user) else user
+
+
+def _holders(found: LogRecord) -> list[JsonObject]:
+    """Return where to look for ids: the log, a row's metadata unfolded, then what is around the log."""
+    holders = [found.log]
+    if found.is_row and isinstance(found.log.get("metadata"), str):
+        holders.append({"metadata": _metadata(found)})
+    if found.outer is not None:
+        holders.append(found.outer)
+    return holders
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +178,7 @@ def response_body(found: LogRecord) -> JsonValue:
 
 def call_id(found: LogRecord) -> str | None:
     """Return the gateway's own id of the call."""
-    return first_identifier([found.log], ("litellm_call_id", "id", "request_id"))
+    return first_known([found.log], _CALL_IDS)
 
 
 def _metadata(found: LogRecord) -> JsonValue:

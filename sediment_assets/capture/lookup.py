@@ -43,20 +43,22 @@ def first_identifier(values: Iterable[JsonValue], paths: Sequence[str]) -> str |
     holders = [value for value in values if isinstance(value, dict)]
     for path in paths:
         for holder in holders:
-            found = holder.get(path)
-            if found is None and "." in path:
-                found = _inside(holder, path)
+            found = at_path(holder, path)
             if found is not None and (named := identifier(found)) is not None:
                 return named
     return None
 
 
-def _inside(holder: JsonObject, path: str) -> JsonValue:
-    """Return what is at a dotted path, quickly when its first key leads nowhere; keys with dots are rare."""
-    first = holder.get(path[: path.index(".")])
-    if first is None and not any("." in key for key in holder):
-        return None
-    return at_path(holder, path)
+def first_known(holders: Sequence[JsonObject], paths: Sequence[Sequence[str]]) -> str | None:
+    """Do the same for paths that are known beforehand, key by key: for records that are many and small."""
+    for keys in paths:
+        for holder in holders:
+            found: JsonValue = holder
+            for key in keys:
+                found = found.get(key) if type(found) is dict else None
+            if found is not None and (named := identifier(found)) is not None:
+                return named
+    return None
 
 
 def claude_code_session(user_id: JsonValue) -> str | None:

@@ -18,6 +18,7 @@ from sediment_assets.facts.json_values import JsonError, JsonObject, encode_stor
 from sediment_assets.facts.messages import Message
 from sediment_assets.facts.model import Fact
 from sediment_assets.facts.redaction import RedactionReason, redact_message, redact_raw
+from sediment_assets.facts.redaction_scans import may_hold_credential
 
 REMEMBERED_BYTES: Final = 64 * 2**20
 """Most stored text of messages that is kept; the least recently used are forgotten first."""
@@ -89,39 +90,40 @@ class PreparedFacts:
         return f"[{','.join(texts)}]"
 
     def _remember(self, message: Message) -> _KnownMessage:
+        text = encode_stored(message.model_dump())
         reasons: Counter[RedactionReason] = Counter()
-        redacted = redact_message(message, reasons)
-        if redacted is None:
-            raise _UnusualError  # its credentials are redacted in all other messages, too
-        text = _flat(encode_stored(redacted.model_dump()))
-        known = self._known[id(message)] = _KnownMessage(message, text, reasons)
+        if may_hold_credential(text.encode("ascii")):
+            redacted = redact_message(message, reasons)
+            if redacted is None:
+                raise _UnusualError  # its credentials are redacted in all other messages, too
+            text = encode_stored(redacted.model_dump())
+        known = self._known[id(message)] = _KnownMessage(message, _flat(text), reasons)
         self._size += len(text)
         self._forget()
         return known
 
     def _spelled_raw(self, raw: JsonObject, redactions: Counter[RedactionReason]) -> str:
-        members = []
+        texts = []
+        small: JsonObject = {}
         for key, value in raw.items():
-            if type(value) is dict or type(value) is list:
-                text = self._spelled_member(value, redactions)
-            elif type(value) is str:  # what a key says about its value only matters for text
-                text = encode_stored(redact_raw({key: value}, redactions)[key])
-            else:
-                text = _CONSTANTS.get(id(value)) or encode_stored(value)
-            members.append(f"{_spelled_key(key)}:{text}")
-        return f"{{{','.join(members)}}}"
+            # Equal bytes are equal values, to the kind of each number; version 2 knows no references.
+            spelled = marshal.dumps(value, 2) if type(value) is dict or type(value) is list else b""
+            if len(spelled) < _WORTH_KEEPING:
+                small[key] = value
+                continue
+            if small:
+                texts.append(_redacted_text(small, redactions)[1:-1])
+                small = {}
+            texts.append(f"{_spelled_key(key)}:{self._spelled_member(spelled, value, redactions)}")
+        if small:
+            texts.append(_redacted_text(small, redactions)[1:-1])
+        return f"{{{','.join(texts)}}}"
 
-    def _spelled_member(self, value: Any, redactions: Counter[RedactionReason]) -> str:
-        # Equal bytes are equal values, to the kind of each number; version 2 knows no references.
-        spelled = marshal.dumps(value, 2)
+    def _spelled_member(self, spelled: bytes, value: Any, redactions: Counter[RedactionReason]) -> str:
         known = self._members.get(spelled)
         if known is None:
             reasons: Counter[RedactionReason] = Counter()
-            known = _KnownMember(_flat(encode_stored(redact_raw(value, reasons))), reasons)
-            if len(spelled) < _WORTH_KEEPING:
-                redactions.update(reasons)
-                return known.text
-            self._members[spelled] = known
+            known = self._members[spelled] = _KnownMember(_flat(_redacted_text(value, reasons)), reasons)
             self._size += len(spelled) + len(known.text)
             self._forget()
         else:
@@ -138,6 +140,12 @@ class PreparedFacts:
             self._size -= len(member) + len(known.text)
 
 
+def _redacted_text(value: Any, redactions: Counter[RedactionReason]) -> str:
+    """Spell an object or array, redacted if there is anything to redact."""
+    text = encode_stored(value)
+    return encode_stored(redact_raw(value, redactions)) if may_hold_credential(text.encode("ascii")) else text
+
+
 def _flat(text: str) -> str:
     if text.count("[") + text.count("{") > _SURELY_FLAT:
         raise _UnusualError
@@ -149,7 +157,6 @@ def _spelled_key(key: str) -> str:
     return encode_stored(key)
 
 
-_CONSTANTS: Final = {id(None): "null", id(True): "true", id(False): "false"}
 _JSON_FIELDS: Final = ("input_messages", "output_messages", "raw")
 _PLAIN_FIELDS: Final = tuple(name for name in InferenceCall.model_fields if name not in _JSON_FIELDS)
 """Fields that are stored as they are in memory."""
