@@ -12,7 +12,7 @@ Two rules every format shares:
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from sediment_assets.capture.contract import CaptureOptions, Remainder, Translated, Untranslated
@@ -25,6 +25,7 @@ from sediment_assets.facts.messages import Message
 from sediment_assets.facts.vocabulary import GatewayProvider
 
 _TICK: Final = timedelta(microseconds=1)
+_LAST: Final = datetime.max.replace(tzinfo=UTC)
 _UNIQUE_ID: Final = re.compile(r"[\w.:-]{16,}", re.ASCII)
 
 
@@ -156,4 +157,4 @@ def after(instant: datetime | None, last_call: datetime | None) -> datetime | No
     """Return ``instant``, or the smallest one behind the call before when that is later."""
     if instant is None or last_call is None or instant > last_call:
         return instant
-    return last_call + _TICK
+    return last_call + _TICK if last_call <= _LAST - _TICK else last_call

@@ -261,6 +261,13 @@ def test_calls_of_one_instant_are_a_microsecond_apart() -> None:
     assert [call.observed_at.microsecond for call in found] == [0, 1]
 
 
+def test_time_may_end_with_the_calendar() -> None:
+    file = two_turns()
+    for line in file:
+        line["timestamp"] = "9999-12-31T23:59:59.999999Z"
+    assert len(only_session(translate_files(file))) == 2
+
+
 def test_a_response_without_a_time_needs_the_operators() -> None:
     file = two_turns()
     for line in file:
