@@ -6,6 +6,7 @@ Derivations do not read it; it is kept for people and other tools. Only newly st
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 from sqlalchemy import Connection, Table, case, null, or_
@@ -59,12 +60,13 @@ def touch_sessions(connection: Connection, table: Table, rows: Iterable[Mapping[
         }
         for (org_id, session_id), total in totals.items()
     ]
-    connection.execute(_merge_statement(connection), values)
+    connection.execute(_merge_statement(connection.dialect.name), values)
 
 
-def _merge_statement(connection: Connection) -> Any:
+@cache
+def _merge_statement(dialect: str) -> Any:
     """Return the upsert that merges in SQL as ``SessionTotal.merged`` does in memory."""
-    insert = sqlite.insert if connection.dialect.name == Dialect.SQLITE else postgresql.insert
+    insert = sqlite.insert if dialect == Dialect.SQLITE else postgresql.insert
     statement = insert(sessions)
     old, new = sessions.c, statement.excluded
     conflict = or_(old.user_id_conflict, new.user_id_conflict, old.user_id != new.user_id)
