@@ -44,7 +44,7 @@ class ClaudeCode:
         self._options = options
         self._maker = CallMaker("claude-code", options)
         self._threads: dict[tuple[str | None, str | None], Thread] = {}
-        self._nodes: dict[tuple[str | None, str], tuple[Node, bytes]] = {}
+        self._nodes: dict[tuple[str | None, str], tuple[Node, str]] = {}
         self._anywhere: dict[str, Node] = {}
         self._spoken: list[Node] = []
         self._open: dict[str, Thread] = {}

@@ -1,12 +1,12 @@
 """Records of Claude Code's transcripts: what holds them, which say nothing, what lines say beside words."""
 
-import hashlib
 from collections.abc import Iterator
 from typing import Final
 
 from sediment_assets.capture.contract import Record
+from sediment_assets.capture.model_calls import content_digest
 from sediment_assets.capture.transcripts.calls import Response
-from sediment_assets.facts.json_values import JsonObject, JsonValue, encode_stored
+from sediment_assets.facts.json_values import JsonObject, JsonValue
 
 SILENT: Final = frozenset(
     [
@@ -103,10 +103,12 @@ def add_metadata(response: Response, value: JsonObject, told: JsonObject) -> Non
         response.output_tokens = usage["output_tokens"]
 
 
-def digest(value: JsonObject) -> bytes:
-    """Tell records apart whatever was added to them when they were copied."""
-    said = encode_stored([value.get("type"), value.get("message")])
-    return hashlib.blake2b(said.encode(), digest_size=16).digest()
+def digest(value: JsonObject) -> str:
+    """Tell records apart whatever was added to them when they were copied.
+
+    :raises RefusedError: the message has no exact spelling.
+    """
+    return content_digest([value.get("type"), value.get("message")])
 
 
 def text(value: JsonValue) -> str | None:

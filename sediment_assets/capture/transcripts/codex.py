@@ -4,13 +4,12 @@ A rollout tells most facts twice: as ``response_item``, which is what goes to th
 what the screen shows. Only items become messages; an event is their repetition, or says that one is missing.
 """
 
-import hashlib
 from collections.abc import Iterator
 from typing import Final
 
 from sediment_assets.capture.chat_messages import system_messages
 from sediment_assets.capture.contract import CaptureOptions, Record, Remainder, Untranslated
-from sediment_assets.capture.model_calls import left_out_items
+from sediment_assets.capture.model_calls import content_digest, left_out_items
 from sediment_assets.capture.record_fields import RefusedError, invalid, unknown_shape
 from sediment_assets.capture.responses_items import group_messages, item_groups
 from sediment_assets.capture.transcripts.calls import CallMaker, is_unique_id
@@ -19,7 +18,7 @@ from sediment_assets.capture.transcripts.codex_usage import Usage
 from sediment_assets.capture.transcripts.conversation import Conversation, Outcome
 from sediment_assets.capture.transcripts.others import described
 from sediment_assets.capture.transcripts.sessions import named_session, plain_id
-from sediment_assets.facts.json_values import JsonObject, JsonValue, encode_stored
+from sediment_assets.facts.json_values import JsonObject, JsonValue
 from sediment_assets.facts.messages import Message, TextPart
 
 _CONTEXT: Final = (
@@ -49,8 +48,8 @@ class _Thread:
         self.model: JsonValue = None
         self.model_provider: JsonValue = None
         self.instructions: list[Message] = []
-        self.items_before: set[bytes] = set()
-        self.items: set[bytes] = set()
+        self.items_before: set[str] = set()
+        self.items: set[str] = set()
         self.has_items = False
 
 
@@ -148,7 +147,7 @@ class Codex:
         kind = payload.get("type")
         if _is_silent(payload):
             raise RefusedError(Remainder.NO_EVIDENCE, f"response_item/{kind}")
-        digest = hashlib.blake2b(encode_stored([value.get("timestamp"), payload]).encode(), digest_size=16).digest()
+        digest = content_digest([value.get("timestamp"), payload])
         if digest in thread.items_before:
             raise RefusedError(Remainder.REPEATED, f"response_item/{plain_id(kind)} told before")
         thread.items.add(digest)
