@@ -22,7 +22,7 @@ from sediment_assets.adapters.settings import (
     SettingsError,
 )
 from sediment_assets.defs.canonical import ci_resolutions_asset, rollouts_asset
-from sediment_assets.defs.facts import observed_assets
+from sediment_assets.defs.facts import observed_assets, observed_mirrors
 from sediment_assets.defs.failures import run_failures_sensor
 from sediment_assets.defs.jobs import daily_schedule, day_job, observe_job
 from sediment_assets.defs.keys import FACT_KEYS, GENERATION_IO, MIRRORED_COMMITS, MIRRORS
@@ -108,6 +108,7 @@ def build_defs(
         assets=dg.with_source_code_references(
             [
                 observed_assets(partitions),
+                observed_mirrors(),
                 repositories_asset(),
                 rollouts_asset(partitions),
                 ci_resolutions_asset(partitions),

@@ -21,32 +21,31 @@ from sediment_assets.defs.keys import (
     REPOSITORIES,
 )
 from sediment_assets.defs.metadata import COLUMN_SCHEMA, NONE, TABLE_NAME, column_schema, counts_table
-from sediment_assets.defs.observation import KIND_KEYS, day_observations, table_observation
+from sediment_assets.defs.observation import KIND_KEYS, VERSION_CHARACTERS, day_observations, table_observation
 from sediment_assets.facts.instants import format_z
 from sediment_assets.facts.tables import JSONL_MODELS, QUARANTINE_FILE
 from sediment_assets.publish.record import digest_of
 
 OBSERVE_STEP: Final = "observe_sources"
+OBSERVE_MIRRORS_STEP: Final = "observe_mirrors"
 
 
 def observed_assets(partitions: dg.TimeWindowPartitionsDefinition) -> dg.AssetsDefinition:
-    """All observed sources, looked at together in one snapshot; each can be looked at alone."""
+    """All observed sources but the mirrors' refs, looked at together in one snapshot; each can be looked at alone."""
 
     observe = dg.multi_observable_source_asset(
         name=OBSERVE_STEP,
-        specs=[*(_table_spec(table, partitions) for table in FACT_KEYS), _mirrors_spec(), _commits_spec(partitions)],
+        specs=[*(_table_spec(table, partitions) for table in FACT_KEYS), _commits_spec(partitions)],
         can_subset=True,
     )
 
     def observe_evidence(context: dg.AssetExecutionContext, evidence: EvidenceStore) -> Iterator[dg.AssetObservation]:
         selected = context.selected_asset_keys
-        counts, mirrors = evidence.counts(), evidence.mirror_revisions()
+        counts = evidence.counts()
         tables: dict[dg.AssetKey, dict[str, Any]] = {
             FACT_KEYS[table]: dict(_table_metadata(table, counts)) for table in FACT_KEYS
         }
-        refs = counts_table({key: len(refs) for key, refs in mirrors.items()}, header="mirror")
-        tables[MIRRORS] = {"mirrors": len(mirrors), "refs": refs}
-        versions = {MIRRORS: digest_of(mirrors), QUARANTINE: digest_of(tables[QUARANTINE])}
+        versions = {QUARANTINE: digest_of(tables[QUARANTINE])}
         if selected & set(KIND_KEYS.values()):
             for observation in day_observations(context.instance, evidence, partitions):
                 if observation.asset_key in selected:
@@ -87,10 +86,28 @@ _ABOUT_LOG: Final = (
 )
 
 
+def observed_mirrors() -> dg.AssetsDefinition:
+    """The refs of all mirrors. A step of its own: it has no days, and what it looks at is fetched by repository."""
+
+    observe = dg.multi_observable_source_asset(name=OBSERVE_MIRRORS_STEP, specs=[_mirrors_spec()], can_subset=True)
+
+    def observe_mirrors(evidence: EvidenceStore) -> dg.ObserveResult:
+        mirrors = evidence.mirror_revisions()
+        refs = counts_table({key: len(refs) for key, refs in mirrors.items()}, header="mirror")
+        return dg.ObserveResult(
+            asset_key=MIRRORS,
+            data_version=dg.DataVersion(digest_of(mirrors)[:VERSION_CHARACTERS]),
+            metadata={"mirrors": len(mirrors), "refs": refs},
+        )
+
+    asset: dg.AssetsDefinition = observe(observe_mirrors)
+    return asset
+
+
 def _mirrors_spec() -> dg.AssetSpec:
     return dg.AssetSpec(
         MIRRORS,
-        deps=[REPOSITORIES],
+        deps=[dg.AssetDep(REPOSITORIES, partition_mapping=dg.AllPartitionMapping())],
         group_name=MIRRORS_GROUP,
         description="Bare Git mirrors of the organization's repositories: commits, notes and patches are read from "
         "here, never fetched or written. The version covers every ref of every mirror.",

@@ -34,7 +34,7 @@ KIND_KEYS: Final[Mapping[EvidenceKind, dg.AssetKey]] = {
 }
 """The asset whose partitions carry the versions of a kind of evidence."""
 
-_VERSION_CHARACTERS: Final = 16
+VERSION_CHARACTERS: Final = 16
 _TAG_CHARACTERS: Final = 40
 _ABSENT: Final = KindVersion("none", 0)
 
@@ -48,7 +48,7 @@ def tag_of(digest: str) -> str:
 
 def table_observation(key: dg.AssetKey, metadata: Mapping[str, Any], version: str | None) -> dg.AssetObservation:
     """Say what a whole source holds; a source with days has no version as a whole."""
-    tags = {} if version is None else {DATA_VERSION: version[:_VERSION_CHARACTERS]}
+    tags = {} if version is None else {DATA_VERSION: version[:VERSION_CHARACTERS]}
     return dg.AssetObservation(key, metadata=metadata, tags=tags)
 
 
@@ -93,7 +93,7 @@ def _day(
 
 
 def _spelled(version: KindVersion) -> str:
-    return version.digest[:_VERSION_CHARACTERS]
+    return version.digest[:VERSION_CHARACTERS]
 
 
 def _days(evidence: EvidenceStore, partitions: dg.TimeWindowPartitionsDefinition) -> Days:

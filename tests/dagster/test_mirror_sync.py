@@ -16,6 +16,7 @@ from resources.generations import GenerationStore
 from sediment_assets.adapters.fact_store.engine import reading_engine, writing_engine
 from sediment_assets.adapters.fact_store.snapshot import open_facts
 from sediment_assets.defs.build import build_defs, fixed_resources
+from sediment_assets.defs.jobs import OBSERVE_JOB
 from sediment_assets.defs.keys import MIRRORED_COMMITS, MIRRORS, REPOSITORIES, ROLLOUTS
 from sediment_assets.defs.mirrors import PUSH, REPOSITORY_PARTITIONS, SCHEDULE, SENSOR, SYNC_JOB
 from sediment_assets.facts.model import Fact
@@ -148,6 +149,17 @@ def test_a_partition_is_fetched_and_its_notes_are_observed(team: Team):
     assert again.materialization.metadata["status"].value == "unchanged"
     versions = {(found.materialization.tags or {})["dagster/data_version"] for found in (event, again)}
     assert len(versions) == 1
+
+
+def test_evidence_is_observed_after_a_mirror_was_fetched(team: Team):
+    team.store(team.push("p1", **IDENTITY))
+    team.tick()
+    assert team.sync(WIDGET).success
+    observe = team.defs.resolve_job_def(OBSERVE_JOB)
+    result = observe.execute_in_process(instance=team.instance, resources=team.resources, run_config=QUIET)
+    observed = {event.asset_key: event for event in result.get_asset_observation_events()}
+    found = observed[MIRRORS].asset_observation_data.asset_observation.metadata
+    assert found["mirrors"].value == 1
 
 
 def test_a_stored_observation_asks_for_no_refresh(team: Team):
