@@ -33,7 +33,7 @@ CREATE TABLE calls (
 );
 CREATE INDEX calls_by_session ON calls (session_id, observed_at, id, size);
 """
-_LATEST_SIZE: Final = 2**26
+_LATEST_SIZE: Final = 2**25
 """Most characters of latest inputs held; the Sessions not seen for longest are forgotten first."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)

@@ -25,7 +25,7 @@ from sediment_assets.facts.json_values import JsonError, JsonObject
 from sediment_assets.facts.redaction import RedactionReason
 from sediment_assets.facts.vocabulary import FactTable
 
-HISTORY_BYTES: Final = 64 * 2**20
+HISTORY_BYTES: Final = 32 * 2**20
 """Most memory for remembered messages; the least recently used Sessions are forgotten first."""
 
 _FIELD: Final = b'"input_messages":['
