@@ -39,6 +39,8 @@ CONNECT_SECONDS = 5
 """Longest wait for a PostgreSQL connection (facts.md §11.6)."""
 BUSY_SECONDS = 30
 """Longest wait for another process that is writing the same SQLite store."""
+PAGE_BYTES = 16_384
+"""Pages of a new SQLite store: rows are long, and four times the default takes them in almost half the time."""
 MIN_SERVER_VERSION = 15
 """Oldest PostgreSQL release accepted."""
 
@@ -93,6 +95,7 @@ def _sqlite_engine(location: StoreLocation, mode: str, *, begin: str) -> Engine:
             connection.execute("PRAGMA query_only = ON")
         # The journal mode belongs to the file; only a new one is ours to turn.
         if mode == _CREATE and not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
             connection.execute("PRAGMA journal_mode = WAL")
         return connection
 
