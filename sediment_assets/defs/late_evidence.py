@@ -26,6 +26,10 @@ SENSOR: Final = "late_evidence"
 CAUSE: Final = "sediment/late_evidence"
 """Tag of a requested run: the kinds of evidence that changed."""
 DEFAULT_SECONDS: Final = 30
+MOST_FAILURES: Final = 3
+"""So often is a failed observation requested again; then a person looks at it, or new evidence comes."""
+RUN_KEY: Final = "dagster/run_key"
+SENSOR_TAG: Final = "dagster/sensor_name"
 _PAGE: Final = 200
 
 
@@ -35,6 +39,8 @@ class Cursor:
 
     state: str = ""
     observations: int = 0
+    failures: int = 0
+    """Observations of this state that failed."""
     read_to: int = 0
 
     @classmethod
@@ -72,12 +78,26 @@ def late_evidence_sensor(
                 requests.append(_day_request(day, observation))
         state = evidence.state()
         if state != cursor.state:
-            cursor = replace(cursor, state=state, observations=cursor.observations + 1)
-            requests.append(dg.RunRequest(run_key=f"observe {cursor.observations}", job_name=OBSERVE_JOB))
+            cursor = replace(cursor, state=state, observations=cursor.observations + 1, failures=0)
+            requests.append(_observe_request(cursor))
+        elif cursor.failures < MOST_FAILURES and _has_failed(context.instance, cursor):
+            cursor = replace(cursor, observations=cursor.observations + 1, failures=cursor.failures + 1)
+            requests.append(_observe_request(cursor))
         reason = None if requests else "no new evidence, and every finished day is up to date"
         return dg.SensorResult(run_requests=requests, cursor=cursor.spelled(), skip_reason=reason)
 
     return late_evidence
+
+
+def _observe_request(cursor: Cursor) -> dg.RunRequest:
+    return dg.RunRequest(run_key=f"observe {cursor.observations}", job_name=OBSERVE_JOB)
+
+
+def _has_failed(instance: dg.DagsterInstance, cursor: Cursor) -> bool:
+    """Whether the observation last requested has failed: nothing else would ask for it before there is new evidence."""
+    failed = [dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED]
+    tags = {RUN_KEY: f"observe {cursor.observations}", SENSOR_TAG: SENSOR}
+    return bool(instance.get_run_records(dg.RunsFilter(job_name=OBSERVE_JOB, statuses=failed, tags=tags), limit=1))
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from resources.generations import newest_materialized
 from sediment_assets.defs.changes import CHANGES_EXPLAINED
 from sediment_assets.defs.jobs import DAY_JOB, OBSERVE_JOB
 from sediment_assets.defs.keys import ROLLOUTS, output_key
-from sediment_assets.defs.late_evidence import CAUSE, Cursor
+from sediment_assets.defs.late_evidence import CAUSE, MOST_FAILURES, RUN_KEY, SENSOR, SENSOR_TAG, Cursor
 from sediment_assets.defs.observation import EVIDENCE
 from sediment_assets.demo import DemoEvidence
 from sediment_assets.targets.registry import Target
@@ -279,6 +279,19 @@ def test_a_tick_that_is_repeated_after_a_crash_has_the_same_run_key(operated: Op
     (again,) = operated.tick()
     assert first.run_key == again.run_key
     operated.run(again)
+
+
+def test_a_failed_observation_is_requested_again_and_given_up_at_last(demo: Evidence, tmp_path: Path):
+    with dg.DagsterInstance.ephemeral() as instance:
+        operated = Operated(Graph(demo, tmp_path / "exports", instance), tmp_path)
+        for _ in range(1 + MOST_FAILURES):
+            (request,) = operated.tick()
+            tags = {RUN_KEY: str(request.run_key), SENSOR_TAG: SENSOR}
+            assert operated.tick() == []  # it may still be running
+            instance.create_run_for_job(
+                operated.graph.defs.resolve_job_def(OBSERVE_JOB), tags=tags, status=dg.DagsterRunStatus.FAILURE
+            )
+        assert operated.tick() == []
 
 
 @pytest.mark.parametrize("text", [None, "", "no JSON", "[]", '{"what": 1}'])
