@@ -18,9 +18,11 @@ def test_every_example_of_the_api_page_runs(tmp_path: Path, monkeypatch: pytest.
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), flags=re.DOTALL)
     for block in blocks:
         exec(compile(block, str(PAGE), "exec"), names)  # the page is ours
-    assert len(blocks) == 6
+    assert len(blocks) == 7
     assert names["summary"].task_rows == 20  # type: ignore[attr-defined]
     assert names["record"].rollouts == 30  # type: ignore[attr-defined]
     assert len(names["rows"]) == 18  # type: ignore[arg-type]
+    assert names["diff"].differences == ()  # type: ignore[attr-defined]
+    assert len(names["explanation"].published) == 1  # type: ignore[attr-defined]
     written = {path.name for path in (tmp_path / "rows" / "nemo-gym").glob("*.jsonl")}
     assert written == {"rollouts.eval.jsonl", "rollouts.train.jsonl"}
