@@ -124,8 +124,7 @@ def describe(diff: GenerationDiff, before: Path, after: Path, examples: int) -> 
     yield ""
     yield from aligned(rows, numbers=(1, 2, 3))
     yield ""
-    telling_first = sorted(diff.differences, key=lambda one: one.is_restamped)
-    for one in telling_first[:examples]:
+    for one in diff.telling_first()[:examples]:
         fields = f" ({', '.join(one.fields)})" if one.fields else ""
         yield f"{one.difference} {one.population} {one.instance_id}{fields}"
         yield from (f"  {found.cause}: {found.detail}" for found in one.causes)

@@ -60,7 +60,7 @@ def _told(diff: GenerationDiff, before: Materialized) -> Changes:
             **{f"rows_{difference}": count for difference, count in counts.items()},
             "rows_equal": same,
             "causes": _causes_table(diff) if causes else NONE,
-            "rows": preview(map(_cells, diff.differences[:PREVIEW_ROWS])) if diff.differences else NONE,
+            "rows": preview(map(_cells, diff.telling_first()[:PREVIEW_ROWS])) if diff.differences else NONE,
             "before": dg.MetadataValue.path(str(before.path)),
         },
     )

@@ -25,6 +25,7 @@ from sediment_assets.defs.keys import output_key, outputs_of
 from sediment_assets.derive.split import Split
 from sediment_assets.mirrors.reader import MirrorError, MirrorStore, PatchProofError
 from sediment_assets.publish.artifacts import row_file_name
+from sediment_assets.publish.reading import held_for_reading
 from sediment_assets.publish.record import RecordError, verify_generation
 from sediment_assets.targets.registry import TARGETS, Population, PopulationSpec, Target
 from sediment_assets.targets.row_check import RowError, validate_line
@@ -160,7 +161,7 @@ class _Published:
 
     def read(self, evidence: EvidenceStore, *, patches: bool) -> None:
         """Read every line, and go on after a problem: each check has its own."""
-        with evidence.mirrors() as mirrors:
+        with held_for_reading(self.generation), evidence.mirrors() as mirrors:
             for place, split, line in self._lines():
                 self._rows += 1
                 try:

@@ -88,6 +88,10 @@ class GenerationDiff:
         """How many rows were added, removed or changed."""
         return sum(one.difference is difference for one in self.differences)
 
+    def telling_first(self) -> list[RowDifference]:
+        """Return the differences, those that say nothing but another quarantine revision last."""
+        return sorted(self.differences, key=lambda one: one.is_restamped)
+
     def counts(self) -> dict[Cause, Counter[Difference]]:
         """Rows by cause and difference, in the order of the causes; a row counts under each of its causes."""
         counted: dict[Cause, Counter[Difference]] = {}
