@@ -17,7 +17,7 @@ from datetime import date
 from pathlib import Path
 from typing import Final, NoReturn
 
-from sediment_assets.cli.output import say
+from sediment_assets.cli.output import say, warn_without_mirrors
 from sediment_assets.errors import SedimentError
 
 HOME_DIRECTORY: Final = ".dagster"
@@ -80,7 +80,16 @@ def run_backfill(args: argparse.Namespace) -> NoReturn:
     """Become the process that materializes every day of the range; exit code 1 when any of them failed."""
     if args.first > args.last:
         raise GraphError(f"--from: expected a day not after --to ({args.last}), got {args.first}")
-    become(["sediment_assets.defs.backfill", str(args.first), str(args.last)], graph_environment())
+    environment = graph_environment()
+    _warn_without_mirrors()
+    become(["sediment_assets.defs.backfill", str(args.first), str(args.last)], environment)
+
+
+def _warn_without_mirrors() -> None:
+    from sediment_assets.adapters.settings import Settings
+
+    evidence = Settings.load().evidence()
+    warn_without_mirrors(evidence.mirror_path, evidence.org_id)
 
 
 def run_ui(args: argparse.Namespace) -> NoReturn:

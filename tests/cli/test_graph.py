@@ -7,6 +7,7 @@ import pytest
 
 from sediment_assets.adapters.settings import SettingsError
 from sediment_assets.cli.graph import GraphError, graph_environment, prepare_home, require_free_port
+from tests.cli.command import sediment
 
 ENV = "sediment_org_id=acme\nSEDIMENT_DATABASE_URL=sqlite:///facts.db\nSEDIMENT_MIRROR_PATH=mirrors\nOTHER=1\n"
 
@@ -82,3 +83,17 @@ def test_a_home_that_cannot_be_made_is_named(directory: Path):
     (directory / "home").write_text("a file")
     with pytest.raises(GraphError, match="home: cannot prepare the Dagster instance directory: File exists"):
         prepare_home(directory / "home")
+
+
+def test_a_backfill_without_mirrors_warns_before_it_begins(tmp_path: Path):
+    settings = {
+        "SEDIMENT_ORG_ID": "acme",
+        "SEDIMENT_DATABASE_URL": f"sqlite:///{tmp_path}/facts.db",
+        "SEDIMENT_MIRROR_PATH": "elsewhere",
+        "HOME": str(tmp_path),
+    }
+    done = sediment("backfill", "--from", "1999-01-01", "--to", "1999-01-01", cwd=tmp_path, settings=settings)
+    assert done.returncode == 1
+    warning, error = done.stderr.splitlines()
+    assert warning.startswith("no_mirrors: elsewhere: no such directory, ")
+    assert error.startswith("error: 1999-01-01: expected a day from ")
