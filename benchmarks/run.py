@@ -69,6 +69,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3, help="runs of each command; the median counts (default: 3)")
     parser.add_argument("--work", type=Path, default=Path(".bench"), help="where evidence and outputs go")
     parser.add_argument("--only", nargs="+", metavar="WORD", default=[], help="only tasks whose name holds a word")
+    parser.add_argument("--skip", nargs="+", metavar="WORD", default=[], help="no tasks whose name holds a word")
     parser.add_argument("--keep", action="store_true", help="keep the results of a run with --only, too")
     args = parser.parse_args()
     size = SIZES[args.size]
@@ -79,7 +80,8 @@ def main() -> None:
     env = _environment(evidence, work)
     steps = []
     for task in tasks(evidence / FACTS):
-        if not args.only or any(word in task.name for word in (*args.only, "orjson")):
+        wanted = not args.only or any(word in task.name for word in (*args.only, "orjson"))
+        if wanted and not any(word in task.name for word in args.skip):
             cost = median(1 if task.is_long else args.runs, _measured(task, work, env))
             steps.append(Step(task.name, cost, task.reads_all))
             print(f"{task.name}: {cost.cpu:.2f} s", file=sys.stderr, flush=True)
