@@ -116,7 +116,8 @@ def run_sync(args: argparse.Namespace) -> int:
         warn(text)
     if sync.notice is not None:
         warn(f"observations_not_stored: {sync.notice}")
-    return 1 if any(outcome.failed for outcome in outcomes) else 0
+    named = bool(args.repos)  # whoever names a repository wants to hear that it was not synced
+    return 1 if any(outcome.failed or (named and outcome.problem) for outcome in outcomes) else 0
 
 
 def _teller(progress: Callable[[str, int], None] | None, label: str, done: int) -> Callable[[str], None] | None:

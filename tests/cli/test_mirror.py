@@ -1,6 +1,7 @@
 """``sediment mirror sync`` and ``sediment mirror list`` on real remotes."""
 
 import json
+import signal
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from sediment_assets.adapters.fact_store.snapshot import open_facts
 from sediment_assets.cli.main import main
 from sediment_assets.facts.model import Fact
 from tests.builders import IDENTITY, ORG, make_call, make_outcome, make_push
-from tests.cli.command import sediment
+from tests.cli.command import BASE_ENVIRONMENT, COMMAND, default_signals, sediment
 from tests.fact_files import store_content, write_facts
 from tests.git.repositories import git, linear
 from tests.git.servers import http_server
@@ -265,3 +266,36 @@ def test_pushes_that_cannot_be_resolved_are_told(team, tmp_path):
     assert found.returncode == 0
     assert found.stdout == "no repository: no visible Push names one\n"
     assert found.stderr.startswith("repository_identity_absent: no repository name: 1 Pushes: ")
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_sync_that_is_ended_takes_everything_back(team, number, status):
+    team.store(team.push(**IDENTITY))
+    with http_server(team.remote.parent) as server:
+        server.gate.clear()
+        process = subprocess.Popen(
+            [*COMMAND, "mirror", "sync", "acme/widget", "--clone-url", server.url("widget.git")],
+            cwd=team.directory,
+            env=BASE_ENVIRONMENT | team.settings,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            preexec_fn=default_signals,
+        )
+        assert server.pack_requested.wait(30)
+        process.send_signal(number)
+        process.communicate(timeout=20)
+        assert process.returncode == status
+        listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
+        assert server.url("widget.git") not in listed
+    assert not [path for path in (team.directory / "mirrors").rglob("*") if path.name == "HEAD"]
+
+
+def test_a_repository_that_was_named_and_is_declined_fails(team):
+    other = {**IDENTITY, "repository_id": "43"}
+    team.store(team.push("p1", **IDENTITY), team.push("p2", **other))
+    assert team.run("sync").returncode == 0
+    found = team.run("sync", "acme/widget")
+    assert found.returncode == 1
+    assert [line.split(": ")[:3] for line in found.stderr.splitlines()] == [
+        ["mirror_declined", "acme/widget", "repository_mirror_identity_unresolved"]
+    ] * 2
