@@ -8,15 +8,14 @@ import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO, Final
 
+from sediment_assets.adapters.capture_lines import GrowingLines
+from sediment_assets.adapters.json_spans import match_end, value_end
 from sediment_assets.capture.json_text import parse_json
 from sediment_assets.errors import SedimentError
 from sediment_assets.facts.json_limits import JsonError
 
 _BOM: Final = b"\xef\xbb\xbf"
 _BLANKS: Final = re.compile(rb"[ \t\r\n]*")
-_BRACKET: Final = re.compile(rb'["\[\]{}]')
-_STRING: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
-_SCALAR: Final = re.compile(rb'[^\s,\[\]{}"]*')
 _CHUNK: Final = 1 << 20
 
 
@@ -33,6 +32,7 @@ def read_json(file: BinaryIO, name: str) -> Iterator[tuple[str, Any]]:
     :raises BrokenInputError: at the first thing that is no JSON, or when the last value is cut off.
     """
     line, elements = 1, 0
+    lines = GrowingLines()
     is_lines = False  # whether every value so far stood on a line of its own
     while data := file.readline(_CHUNK):
         if line == 1 and data.startswith(_BOM):
@@ -41,7 +41,7 @@ def read_json(file: BinaryIO, name: str) -> Iterator[tuple[str, Any]]:
             if data[-1:] != b"\n":
                 data += file.readline()
             try:
-                value = parse_json(data)
+                value = lines.parse(data)
             except JsonError as error:
                 if is_lines and not _has_more_values(data):
                     raise BrokenInputError(f"{name}:{line}: {error}") from None
@@ -58,7 +58,7 @@ def read_json(file: BinaryIO, name: str) -> Iterator[tuple[str, Any]]:
 
 def _has_more_values(line: bytes) -> bool:
     """Whether a line begins with a whole value, so that another may follow on it."""
-    end = _value_end(line, 0)
+    end = value_end(line, 0)
     return end is not None and bool(line[end:].strip())
 
 
@@ -110,7 +110,7 @@ class _Splitter:
     def _value(self, place: str) -> Any:
         """Read the value that begins here; one that runs on is looked at again each time the data has doubled."""
         begun, cut = self.line, ""
-        while (end := _value_end(self._data, self._position)) is None:
+        while (end := value_end(self._data, self._position)) is None:
             if not self._fill(max(_CHUNK, len(self._data))):
                 end, cut = len(self._data), "; the file ends there"
                 break
@@ -135,7 +135,7 @@ class _Splitter:
     def _skip_blanks(self, *, may_read: bool) -> bool:
         """Skip blanks; False when nothing follows."""
         while True:
-            end = _end(_BLANKS, self._data, self._position)
+            end = match_end(_BLANKS, self._data, self._position)
             self.line += self._data.count(b"\n", self._position, end)
             self._position = end
             if end < len(self._data):
@@ -150,36 +150,3 @@ class _Splitter:
         more = self._file.read(size)
         self._data += more
         return bool(more)
-
-
-def _value_end(data: bytes | bytearray, start: int) -> int | None:
-    """Return where the value at ``start`` ends; None when the data ends first. Whether it is JSON is not judged."""
-    first = data[start]
-    if first == ord('"'):
-        string = _STRING.match(data, start)
-        return string.end() if string else None
-    if first not in b"[{":
-        end = _end(_SCALAR, data, start)
-        return None if end == len(data) else max(end, start + 1)
-    depth, position = 0, start
-    while (bracket := _BRACKET.search(data, position)) is not None:
-        position = bracket.end()
-        match bracket[0]:
-            case b'"':
-                string = _STRING.match(data, position - 1)
-                if string is None:
-                    return None
-                position = string.end()
-            case b"[" | b"{":
-                depth += 1
-            case _:
-                depth -= 1
-                if depth == 0:
-                    return position
-    return None
-
-
-def _end(pattern: re.Pattern[bytes], data: bytes | bytearray, start: int) -> int:
-    """Return where a pattern that may match nothing ends."""
-    match = pattern.match(data, start)
-    return start if match is None else match.end()

@@ -6,8 +6,9 @@ translated again.
 """
 
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from operator import is_
 from typing import Final
 
 import orjson
@@ -33,6 +34,8 @@ class _Known:
     spelled: bytes | None
 
     def is_same(self, value: JsonValue) -> bool:
+        if self.value is value:
+            return True
         if self.spelled is None:
             return self.value == value
         return self.spelled != _UNSPELLED and self.spelled == _spelled(value)
@@ -40,8 +43,26 @@ class _Known:
 
 @dataclass(slots=True)
 class _History:
+    """The list of one conversation, as far as it was translated last."""
+
+    grouped: bool = False
     known: list[_Known] = field(default_factory=list)
+    values: list[JsonValue] = field(default_factory=list)
+    """What ``known`` holds, for a quick look."""
     size: int = 0
+
+    def same_from(self, values: Sequence[JsonValue]) -> int:
+        """Return how many values are those that are known."""
+        if len(self.values) <= len(values) and all(map(is_, self.values, values)):
+            return len(self.values)
+        return next(
+            (
+                position
+                for position, (known, value) in enumerate(zip(self.known, values, strict=False))
+                if not known.is_same(value)
+            ),
+            min(len(self.known), len(values)),
+        )
 
 
 class Conversations:
@@ -67,22 +88,23 @@ class Conversations:
             raise invalid(where, "text or an array of messages", values)
         history = self._histories.setdefault(key, _History())
         self._histories.move_to_end(key)
-        messages: list[Message] = []
-        grouped = are_items or any(is_item(value) for value in values)
-        groups: Iterable[tuple[int, JsonValue]] = item_groups(values) if grouped else enumerate(values)
-        for position, (index, group) in enumerate(groups):
-            if position < len(history.known) and history.known[position].is_same(group):
-                messages += history.known[position].messages
-            else:
-                self._forget_after(history, position)
-                new = _translate(group, grouped, where, index, left_out)
-                self._remember(history, _Known(group, new, _spelled_if_needed(group)))
-                messages += new
+        # None of the values that are known is an item, unless all are taken for items.
+        same = 0 if history.grouped or are_items else history.same_from(values)
+        grouped = are_items or any(is_item(value) for value in values[same:])
+        indexes, groups = _grouped(values) if grouped else (range(len(values)), values)
+        if grouped:
+            same = history.same_from(groups) if history.grouped else 0
+        self._forget_after(history, same)
+        history.grouped = grouped
+        for index, group in zip(indexes[same:], groups[same:], strict=True):
+            new = _translate(group, grouped, where, index, left_out)
+            self._remember(history, _Known(group, new, _spelled_if_needed(group)))
         self._shrink()
-        return messages
+        return [message for known in history.known for message in known.messages]
 
     def _remember(self, history: _History, known: _Known) -> None:
         history.known.append(known)
+        history.values.append(known.value)
         size = _size(known)
         history.size += size
         self._size += size
@@ -91,6 +113,7 @@ class Conversations:
         if position < len(history.known):
             forgotten = sum(map(_size, history.known[position:]))
             del history.known[position:]
+            del history.values[position:]
             history.size -= forgotten
             self._size -= forgotten
 
@@ -98,6 +121,12 @@ class Conversations:
         while self._size > REMEMBERED and len(self._histories) > 1:
             _, oldest = self._histories.popitem(last=False)
             self._size -= oldest.size
+
+
+def _grouped(values: list[JsonValue]) -> tuple[list[int], list[JsonValue]]:
+    """Return what is one message each, and the index of its first item."""
+    groups = list(item_groups(values))
+    return [index for index, _ in groups], [group for _, group in groups]
 
 
 def _translate(group: JsonValue, grouped: bool, where: str, index: int, left_out: list[str]) -> list[Message]:

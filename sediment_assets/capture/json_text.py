@@ -7,6 +7,11 @@ import orjson
 from sediment_assets.facts.json_values import decode
 
 _FIRST_INEXACT: Final = 2.0**63
+_MANY_DIGITS: Final = b"0" * 19
+"""No integer beyond 64 bits has fewer digits."""
+_DIGITS: Final = bytes(ord("0") if chr(byte).isdecimal() and byte < 128 else 1 for byte in range(256))
+_LONG: Final = 1 << 16
+"""Longer texts mostly hold long strings, and looking at their values is faster than at their bytes."""
 
 
 def parse_json(data: bytes | str) -> Any:
@@ -18,6 +23,8 @@ def parse_json(data: bytes | str) -> Any:
         value = orjson.loads(data)
     except orjson.JSONDecodeError:
         return decode(data)
+    if isinstance(data, bytes) and len(data) < _LONG and _MANY_DIGITS not in data.translate(_DIGITS):
+        return value
     return value if _is_exact(value) else decode(data)
 
 

@@ -7,9 +7,9 @@ allows; the result is the same as that of ``import_lines.prepare_fact``.
 
 import marshal
 from collections import Counter, OrderedDict
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import is_
 from typing import Any, Final
 
 from sediment_assets.adapters.fact_store.import_lines import LineError, PreparedLine, prepare_fact
@@ -42,6 +42,15 @@ class _KnownMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class _KnownList:
+    """A list of messages, its stored text without brackets, and what was redacted in it."""
+
+    messages: tuple[Message, ...]
+    text: str
+    redactions: Counter[RedactionReason]
+
+
+@dataclass(frozen=True, slots=True)
 class _KnownMember:
     """The stored text of a member of ``raw``, and what was redacted in it."""
 
@@ -54,6 +63,7 @@ class PreparedFacts:
 
     def __init__(self) -> None:
         self._known: OrderedDict[int, _KnownMessage] = OrderedDict()
+        self._lists: OrderedDict[int, _KnownList] = OrderedDict()
         self._members: OrderedDict[bytes, _KnownMember] = OrderedDict()
         self._size = 0
 
@@ -76,18 +86,26 @@ class PreparedFacts:
         row["call_alias_count"] = len(aliases)
         return PreparedLine(row, aliases, redactions)
 
-    def _spelled(self, messages: Sequence[Message], redactions: Counter[RedactionReason]) -> str:
-        texts = []
-        for message in messages:
-            known = self._known.get(id(message))
-            if known is None:
-                known = self._remember(message)
-            else:
-                self._known.move_to_end(id(message))
+    def _spelled(self, messages: tuple[Message, ...], redactions: Counter[RedactionReason]) -> str:
+        """Spell a list of messages; one that goes on from another is spelled from there."""
+        if not messages:
+            return "[]"
+        begun = self._lists.pop(id(messages[0]), None)
+        if begun is None or len(begun.messages) > len(messages) or not all(map(is_, begun.messages, messages)):
+            new, text, reasons = messages, "", Counter[RedactionReason]()
+        else:
+            new, text, reasons = messages[len(begun.messages) :], begun.text, Counter(begun.redactions)
+        self._size -= len(begun.text) if begun else 0
+        texts = [text] if text else []
+        for message in new:
+            known = self._known.get(id(message)) or self._remember(message)
             texts.append(known.text)
-            if known.redactions:
-                redactions.update(known.redactions)
-        return f"[{','.join(texts)}]"
+            reasons.update(known.redactions)
+        kept = self._lists[id(messages[0])] = _KnownList(messages, ",".join(texts), reasons)
+        self._size += len(kept.text)
+        self._forget()
+        redactions.update(reasons)
+        return f"[{kept.text}]"
 
     def _remember(self, message: Message) -> _KnownMessage:
         text = encode_stored(message.model_dump())
@@ -132,12 +150,11 @@ class PreparedFacts:
         return known.text
 
     def _forget(self) -> None:
-        while self._size > REMEMBERED_BYTES and len(self._known) > 1:
-            _, oldest = self._known.popitem(last=False)
-            self._size -= len(oldest.text)
-        while self._size > REMEMBERED_BYTES and len(self._members) > 1:
-            member, known = self._members.popitem(last=False)
-            self._size -= len(member) + len(known.text)
+        """Forget what was used or made longest ago; the newest of each kind stays."""
+        for kept in (self._known, self._lists, self._members):
+            while self._size > REMEMBERED_BYTES and len(kept) > 1:
+                key, oldest = kept.popitem(last=False)
+                self._size -= len(oldest.text) + (len(key) if isinstance(key, bytes) else 0)
 
 
 def _redacted_text(value: Any, redactions: Counter[RedactionReason]) -> str:

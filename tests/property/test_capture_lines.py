@@ -1,0 +1,94 @@
+"""Lines parsed with a memory of the lists they repeat have the values of lines parsed one by one."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sediment_assets.adapters import capture_lines
+from sediment_assets.adapters.capture_lines import GrowingLines
+from sediment_assets.capture.json_text import parse_json
+from sediment_assets.facts.json_limits import JsonError
+from tests.property.strategies import captured
+
+TEXTS = st.sampled_from(["", "x", 'say "hi", [1, {', '"messages": [', '"trace_id": "t"', "\\", "é\ud800", "1" * 20])
+ELEMENTS = st.one_of(captured, TEXTS, st.builds(lambda text, value: {"content": text, "value": value}, TEXTS, captured))
+LISTS = st.lists(ELEMENTS, max_size=5)
+SEPARATORS = st.sampled_from([(",", ":"), (", ", ": ")])
+
+
+@st.composite
+def lines(draw: st.DrawFn) -> list[bytes]:
+    """Lines of a few conversations whose lists grow, change, end, or stand where they are not expected."""
+    lists: list[list[Any]] = [draw(LISTS), draw(LISTS)]
+    written = []
+    for _ in range(draw(st.integers(1, 8))):
+        index = draw(st.integers(0, 1))
+        values = lists[index]
+        change = draw(st.sampled_from(["grow", "grow", "grow", "cut", "swap", "same"]))
+        if change == "grow":
+            values = values + draw(LISTS)
+        elif change == "cut":
+            values = values[: draw(st.integers(0, len(values)))]
+        elif change == "swap" and values:
+            values = [*values[:-1], draw(ELEMENTS), draw(ELEMENTS)]
+        lists[index] = values
+        record: dict[str, Any] = {draw(st.sampled_from(["trace_id", "session_id", "other"])): f"t{index}"}
+        record |= {"note": draw(TEXTS), "messages": values, "rest": draw(captured)}
+        shape = draw(st.sampled_from(["plain", "plain", "plain", "inside", "twice", "first", "broken", "list"]))
+        line = json.dumps(record, separators=draw(SEPARATORS), ensure_ascii=draw(st.booleans()))
+        match shape:
+            case "inside":
+                line = f'{{"trace_id": "t{index}", "log": {line}}}'
+            case "twice":
+                line = f'{line[:-1]}, "messages": {json.dumps(draw(LISTS))}}}'
+            case "first":
+                line = f'{{"messages": {json.dumps(values)}, {line[1:]}'
+            case "broken":
+                line = line[: draw(st.integers(0, len(line)))]
+            case "list":
+                line = f'["trace_id": "t{index}", {line}]'
+        written.append(line.encode("utf-8", "surrogatepass") + draw(st.sampled_from([b"\n", b"\r\n", b""])))
+    return written
+
+
+def outcome(parse: Any, line: bytes) -> str:
+    try:
+        return repr(parse(line))
+    except JsonError as error:
+        return f"error: {error}"
+
+
+@pytest.fixture(autouse=True)
+def every_line_is_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(capture_lines, "_WORTH_SHARING", 0)
+    monkeypatch.setattr(capture_lines, "REMEMBERED_BYTES", 300)
+
+
+@given(lines())
+def test_memory_changes_no_value_and_no_error(given_lines: list[bytes]):
+    growing = GrowingLines()
+    for line in given_lines:
+        assert outcome(growing.parse, line) == outcome(parse_json, line)
+
+
+@given(
+    st.lists(
+        st.sampled_from([str(2**63), str(2**64), "9" * 18, "1" * 19, '"' + "1" * 30 + '"', "1e300", "-1e19", "0.1"]),
+        max_size=4,
+    )
+)
+def test_integers_are_exact_wherever_they_stand(numbers: list[str]):
+    text = f"[{','.join(numbers)}]"
+    for data in (text.encode(), text, (text + " " * 70_000).encode()):
+        assert repr(parse_json(data)) == repr(json.loads(text))
+
+
+def test_what_is_shared_is_the_same_object():
+    growing = GrowingLines()
+    first = growing.parse(b'{"trace_id":"t","messages":[{"a":1},{"b":2}],"x":1}')
+    second = growing.parse(b'{"trace_id":"t","messages":[{"a":1},{"b":2},{"c":3}],"x":1}')
+    assert second == {"trace_id": "t", "messages": [{"a": 1}, {"b": 2}, {"c": 3}], "x": 1}
+    assert second["messages"][1] is first["messages"][1]
