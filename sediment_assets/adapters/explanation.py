@@ -7,9 +7,10 @@ Session; nothing is decided here. Read-only.
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 from sediment_assets.adapters.evidence import open_evidence
 from sediment_assets.adapters.fact_store.engine import reading_engine
@@ -19,6 +20,7 @@ from sediment_assets.adapters.git_mirror_store import GitMirrorStore
 from sediment_assets.derive.fact_reader import FactReader, SessionWindow
 from sediment_assets.derive.policy import DEFAULT_POLICY, DerivationPolicy
 from sediment_assets.facts.json_values import JsonError, decode
+from sediment_assets.lineage.answers import declined
 from sediment_assets.lineage.chain import SessionChain, build_chain
 from sediment_assets.lineage.names import InstanceIdError, instance_id_of, session_of
 from sediment_assets.publish.reading import held_for_reading
@@ -87,6 +89,44 @@ def explain_session(
     places = [*_newest_of(root, partition), *map(look_at, generations)]
     published = chain.from_iterable(find_rows(place, org_id, session_id) for place in places)
     return Explanation(org_id, session_id, as_of, revision, partition, found, tuple(stored), tuple(published))
+
+
+class DeclinedSession(NamedTuple):
+    """One Session that gave no row, or not all rows, of one population."""
+
+    session_id: str
+    target: str
+    population: str
+    reason: str
+    times: int
+    """Segments of rollouts, 1 of tasks."""
+
+
+def list_declined(
+    org_id: str,
+    database_url: str,
+    mirror_path: Path,
+    *,
+    commands: VerificationCommands,
+    policy: DerivationPolicy = DEFAULT_POLICY,
+    day: date | None = None,
+) -> list[DeclinedSession]:
+    """Ask every target about every Session, or those that begin on a UTC day; keep what was declined.
+
+    :raises SedimentError: when Facts or mirrors cannot be read.
+    """
+    window = None
+    if day is not None:
+        start = datetime.combine(day, datetime.min.time(), tzinfo=UTC)
+        window = SessionWindow(start, start + timedelta(days=1))
+    with open_evidence(org_id, database_url, mirror_path) as opened:
+        source = Derivation(opened.facts, opened.mirrors, policy, window=window)
+        return [
+            DeclinedSession(session_id, answer.target.value, answer.population.value, one.reason.value, one.count)
+            for session_id, answers in declined(source, opened.mirrors, commands)
+            for answer in answers
+            for one in answer.declined
+        ]
 
 
 def _derive(

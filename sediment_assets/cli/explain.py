@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from sediment_assets.errors import SedimentError
 
 if TYPE_CHECKING:
     from sediment_assets.adapters.explanation import Explanation
+    from sediment_assets.derive.policy import DerivationPolicy
 
 DESCRIPTION = """
 Explain a row, or a Session without one: its generations, its InferenceCalls with their instants, the commits it led to
@@ -34,6 +36,7 @@ settings (environment, or .env in the current directory; names in any case):
 examples:
   sediment explain acme-ledger-fee-rounding-seg0
   sediment explain --session dashboard-retention-question
+  sediment explain --declined --reason missing_verifier_evidence
   sediment explain --session s1 --in rows/swe-bench --json
 
 where to go next:
@@ -56,6 +59,11 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     explain.add_argument("instance_id", nargs="?", metavar="INSTANCE_ID", help="a row's instance_id")
     explain.add_argument("--session", metavar="ID", help="a Session, with or without rows")
+    explain.add_argument(
+        "--declined", action="store_true", help="list every Session that a target declined, with the rule that did"
+    )
+    explain.add_argument("--partition", metavar="DAY", help="with --declined: Sessions that begin on this day (UTC)")
+    explain.add_argument("--reason", metavar="REASON", help="with --declined: declined for this reason")
     explain.add_argument("--policy", metavar="FILE", help="derivation policy; without it, the default one")
     explain.add_argument(
         "--in", dest="generations", action="append", type=Path, default=[], metavar="DIR",
@@ -67,11 +75,16 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(args: argparse.Namespace) -> int:
     """Explain; exit code 1 when nothing at all is known of the Session. Raises SedimentError."""
-    from sediment_assets.cli.explain_texts import describe, plain
+    from sediment_assets.cli.explain_json import plain
+    from sediment_assets.cli.explain_texts import describe
     from sediment_assets.lineage.names import session_of
 
-    if (args.instance_id is None) == (args.session is None):
-        raise ExplainError("expected an INSTANCE_ID or --session ID, one of the two")
+    if (args.instance_id is not None) + (args.session is not None) + args.declined != 1:
+        raise ExplainError("expected an INSTANCE_ID, --session ID or --declined, one of the three")
+    if args.declined:
+        return _run_declined(args)
+    if args.partition is not None or args.reason is not None:
+        raise ExplainError("--partition, --reason: expected together with --declined, which they narrow")
     explanation = _explain(args)
     if args.instance_id is not None:
         session_of(args.instance_id, explanation.org_id)
@@ -83,12 +96,50 @@ def run(args: argparse.Namespace) -> int:
     return 0 if explanation.chain is not None or explanation.stored else 1
 
 
-def _explain(args: argparse.Namespace) -> Explanation:
-    from sediment_assets.adapters.explanation import explain_session
-    from sediment_assets.adapters.policy_file import read_policy
+def _run_declined(args: argparse.Namespace) -> int:
+    """List the Sessions that gave no row of some population."""
+    from sediment_assets.adapters.explanation import list_declined
     from sediment_assets.adapters.settings import Settings
     from sediment_assets.adapters.verification_file import read_verification_commands
+    from sediment_assets.cli.explain_texts import describe_declined
+
+    settings = Settings.load()
+    evidence = settings.evidence()
+    found = list_declined(
+        evidence.org_id,
+        evidence.database_url,
+        evidence.mirror_path,
+        commands=read_verification_commands(settings.verifier_commands_file()),
+        policy=_policy(args),
+        day=_day(args.partition),
+    )
+    wanted = [one for one in found if args.reason in (None, one.reason)]
+    if args.json:
+        say(json.dumps([one._asdict() for one in wanted], indent=2))
+        return 0
+    for line in describe_declined(wanted):
+        say(line)
+    return 0
+
+
+def _day(text: str | None) -> date | None:
+    try:
+        return None if text is None else date.fromisoformat(text)
+    except ValueError:
+        raise ExplainError(f"--partition: expected a day such as 2026-11-02, got {text!r}") from None
+
+
+def _policy(args: argparse.Namespace) -> DerivationPolicy:
+    from sediment_assets.adapters.policy_file import read_policy
     from sediment_assets.derive.policy import DEFAULT_POLICY
+
+    return DEFAULT_POLICY if args.policy is None else read_policy(Path(args.policy))
+
+
+def _explain(args: argparse.Namespace) -> Explanation:
+    from sediment_assets.adapters.explanation import explain_session
+    from sediment_assets.adapters.settings import Settings
+    from sediment_assets.adapters.verification_file import read_verification_commands
     from sediment_assets.lineage.names import session_of
 
     settings = Settings.load()
@@ -103,7 +154,7 @@ def _explain(args: argparse.Namespace) -> Explanation:
         evidence.mirror_path,
         args.session if args.session is not None else session_of(args.instance_id, evidence.org_id),
         commands=commands,
-        policy=DEFAULT_POLICY if args.policy is None else read_policy(Path(args.policy)),
+        policy=_policy(args),
         root=root if root.is_dir() else None,
         generations=args.generations,
     )

@@ -198,7 +198,7 @@ def _point_to_explain(summary: ExportSummary) -> None:
     """Name the command that says why a Session gave no row, with one that gave none."""
     sessions = [found[0] for examples in summary.skip_examples.values() for found in examples.values()]
     if sessions:
-        note(f"why a Session gave no row: sediment explain --session {shlex.quote(sessions[0])}")
+        note(f"why a Session gave no row: sediment explain --session {shlex.quote(sessions[0])} (--declined lists all)")
 
 
 def _print(summary: ExportSummary, out: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from sediment_assets.demo.cases import CASES, FAILED, PASSED
 from tests.cli.command import sediment
 
 PAGE = Path(__file__).parents[2] / "docs" / "explain.md"
@@ -44,11 +45,27 @@ def test_json_is_one_object(planted: Path):
     assert swe_bench["declined"][0]["missing"]
 
 
+def test_all_declined_sessions_can_be_listed(planted: Path):
+    found = json.loads(sediment("explain", "--declined", "--json", cwd=planted).stdout)
+    listed = {(one["session_id"], one["target"], one["population"], one["reason"]) for one in found}
+    expected = set()
+    for case in CASES:
+        for target, task in (("sediment", case.task), ("swe-bench", case.swe_bench)):
+            if task not in (None, PASSED, FAILED):
+                expected.add((case.session_id, target, "tasks", task))
+        for target in ("sediment", "nemo-gym") if case.declined else ():
+            expected.add((case.session_id, target, "rollouts", case.declined))
+    assert listed == expected
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        ([], 1, "expected an INSTANCE_ID or --session ID, one of the two"),
-        (["acme-x-seg0", "--session", "x"], 1, "one of the two"),
+        ([], 1, "expected an INSTANCE_ID, --session ID or --declined, one of the three"),
+        (["acme-x-seg0", "--session", "x"], 1, "one of the three"),
+        (["--session", "x", "--declined"], 1, "one of the three"),
+        (["--session", "x", "--partition", "2026-11-03"], 1, "expected together with --declined"),
+        (["--declined", "--partition", "Tuesday"], 1, "--partition: expected a day such as 2026-11-02, got 'Tuesday'"),
         (["other-x-seg0"], 1, "instance id: expected acme-<session>-<7 hex digits> or acme-<session>-seg<number>"),
         (["acme-x-seg0", "--policy", "none.toml"], 1, "none.toml"),
     ],

@@ -11,7 +11,8 @@ from sediment_assets.adapters.evidence import OpenEvidence, open_evidence
 from sediment_assets.adapters.explanation import Explanation, explain_session
 from sediment_assets.adapters.verification_file import read_verification_commands
 from sediment_assets.cli.demo import import_evidence
-from sediment_assets.cli.explain_texts import describe, plain
+from sediment_assets.cli.explain_json import plain
+from sediment_assets.cli.explain_texts import describe
 from sediment_assets.demo import DemoEvidence, plant_evidence
 from sediment_assets.demo.cases import CASES, FAILED, PASSED, Case
 from sediment_assets.lineage.answers import Answer, declined
