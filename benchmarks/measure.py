@@ -44,8 +44,13 @@ def run(command: Sequence[str], env: Mapping[str, str], cwd: Path) -> Cost:
 
 def median(runs: int, measured: Callable[[], Cost]) -> Cost:
     """Measure several times and return the median of each figure."""
-    costs = [asdict(measured()) for _ in range(runs)]
-    return Cost(**{name: statistics.median(cost[name] for cost in costs) for name in costs[0]})
+    return medians([measured() for _ in range(runs)])
+
+
+def medians(costs: Sequence[Cost]) -> Cost:
+    """Return the median of each figure."""
+    figures = [asdict(cost) for cost in costs]
+    return Cost(**{name: statistics.median(cost[name] for cost in figures) for name in figures[0]})
 
 
 def machine() -> dict[str, Any]:

@@ -14,12 +14,20 @@ _SMALLER: Final = {"M": "S", "3M": "M", "L": "M"}
 
 
 @dataclass(frozen=True, slots=True)
+class Ratios:
+    """The yardstick's time divided by a step's, in CPU seconds and on the clock."""
+
+    cpu: float
+    clock: float
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
-    """One measured command. ``reads_all``: it reads all Facts, so that a rate means something."""
+    """One measured command; ``ratios`` where it reads all Facts once, so that they mean something."""
 
     name: str
     cost: Cost
-    reads_all: bool
+    ratios: Ratios | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +52,7 @@ def report(result: Result, directory: Path, *, keep: bool) -> str:
         stem = directory / f"{result.version}-{result.size}"
         stem.with_name(f"{stem.name}.md").write_text(text)
         steps = {
-            step.name: {name: round(value, 3) for name, value in asdict(step.cost).items()} for step in result.steps
+            step.name: asdict(step.cost) | {"ratios": step.ratios and asdict(step.ratios)} for step in result.steps
         }
         figures = {"machine": result.machine, "runs": result.runs, "steps": steps, "notes": result.notes}
         stem.with_name(f"{stem.name}.json").write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n")
@@ -62,18 +70,17 @@ def _lines(result: Result, before: dict[str, dict[str, float]]) -> Iterator[str]
     runs = "one run" if result.runs == 1 else f"medians of {result.runs} runs (of graphs over many days: one)"
     yield "; ".join(f"{name}: {value}" for name, value in result.machine.items()) + f"; {runs}"
     yield ""
-    yield "CPU seconds include git's. × is what `orjson.loads` over the same Facts took in the same run, divided by"
-    yield "what the step took: in CPU seconds, and on the clock. The last column says how many times the CPU seconds"
+    yield "CPU seconds include git's. × is what `orjson.loads` over the same Facts took just before and after, divided"
+    yield "by what the step took: in CPU seconds, and on the clock. The last column says how many times the CPU seconds"
     yield "ten times the Sessions take, judging by the next smaller size."
     yield ""
     yield "| step | seconds | CPU s | MB of Facts / s | × by CPU | × by clock | peak MB | 10 × Sessions |"
     yield "|---|---|---|---|---|---|---|---|"
-    yardstick = result.steps[0].cost
     for step in result.steps:
         cost = step.cost
         rate = "– | – | –"
-        if step.reads_all:
-            rate = f"{megabytes / cost.wall:,.0f} | {yardstick.cpu / cost.cpu:.2f} | {yardstick.wall / cost.wall:.2f}"
+        if step.ratios is not None:
+            rate = f"{megabytes / cost.wall:,.0f} | {step.ratios.cpu:.2f} | {step.ratios.clock:.2f}"
         growth = f"× {_tenfold(result.size, cost.cpu / before[step.name]['cpu']):.1f}" if step.name in before else "–"
         yield f"| {step.name} | {cost.wall:.2f} | {cost.cpu:.2f} | {rate} | {cost.peak:.0f} | {growth} |"
     yield ""

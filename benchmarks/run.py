@@ -1,24 +1,26 @@
 """How fast everything is: ``make bench SIZE=S``, or ``python -m benchmarks.run --size S``.
 
 Every figure is the median of several runs of a real command. The yardstick, ``orjson.loads`` over the same Fact bytes,
-is measured in the same run, so that ratios mean something on any machine.
+is measured before and after each of them, so that ratios mean something on any machine, a busy one included.
 """
 
 import argparse
 import json
 import os
 import shutil
+import statistics
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
 from benchmarks.evidence import FACTS, MIRRORS, make_evidence
-from benchmarks.measure import Cost, machine, median, run
+from benchmarks.measure import Cost, machine, median, medians, run
 from benchmarks.plans import BEGIN, ORG, SIZES
-from benchmarks.report import Result, Step, report
+from benchmarks.report import Ratios, Result, Step, report
 from sediment_assets import __version__
 
 TARGETS: Final = ("sediment", "swe-bench", "nemo-gym")
@@ -78,16 +80,33 @@ def main() -> None:
     work = evidence / "work"
     work.mkdir(exist_ok=True)
     env = _environment(evidence, work)
-    steps = []
+    steps: list[Step] = []
+    yardstick = next(tasks(evidence / FACTS))
     for task in tasks(evidence / FACTS):
         wanted = not args.only or any(word in task.name for word in (*args.only, "orjson"))
         if wanted and not any(word in task.name for word in args.skip):
-            cost = median(1 if task.is_long else args.runs, _measured(task, work, env))
-            steps.append(Step(task.name, cost, task.reads_all))
-            print(f"{task.name}: {cost.cpu:.2f} s", file=sys.stderr, flush=True)
+            steps.append(_step(task, 1 if task.is_long else args.runs, yardstick, work, env))
+            print(f"{task.name}: {steps[-1].cost.cpu:.2f} s", file=sys.stderr, flush=True)
     notes = [] if args.only and "notes" not in args.only else list(_notes(evidence, work, env, steps))
     result = Result(__version__, size.name, machine(), args.runs, counts, steps, notes)
     print(report(result, RESULTS, keep=args.keep or not args.only))
+
+
+def _step(task: Task, runs: int, yardstick: Task, work: Path, env: dict[str, str]) -> Step:
+    """Measure a task; before and after each run of one that reads all Facts also the yardstick."""
+    once, parse = _measured(task, work, env), _measured(yardstick, work, env)
+    if not task.reads_all or task.is_long:
+        return Step(task.name, median(runs, once), None)
+    parsed, costs = [parse()], []
+    for _ in range(runs):
+        costs.append(once())
+        parsed.append(parse())
+    pairs = list(zip(costs, pairwise(parsed), strict=True))
+    ratios = Ratios(
+        statistics.median((before.cpu + after.cpu) / 2 / cost.cpu for cost, (before, after) in pairs),
+        statistics.median((before.wall + after.wall) / 2 / cost.wall for cost, (before, after) in pairs),
+    )
+    return Step(task.name, medians(costs), ratios)
 
 
 def _notes(evidence: Path, work: Path, env: dict[str, str], steps: list[Step]) -> Iterator[str]:
