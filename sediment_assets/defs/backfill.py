@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING
 import dagster as dg
 
 from sediment_assets.defs.build import load_defs
-from sediment_assets.defs.checks import SKIP_PREFIX
 from sediment_assets.defs.jobs import DAY_JOB, OBSERVE_JOB
 from sediment_assets.defs.keys import ROLLOUTS
-from sediment_assets.defs.metadata import ROW_COUNT
+from sediment_assets.defs.metadata import ROW_COUNT, SKIP_PREFIX
 from sediment_assets.errors import SedimentError, printable
 from sediment_assets.facts.defaults import new_id
 
@@ -50,10 +49,10 @@ class RangeTally:
         for event in result.get_asset_materialization_events():
             rows = event.materialization.metadata[ROW_COUNT].value
             assert isinstance(rows, int)
-            self.rows[event.materialization.asset_key.to_user_string()] += rows
-        for evaluation in result.get_asset_check_evaluations():
-            counts = self.skipped.setdefault(evaluation.asset_key.to_user_string(), Counter())
-            for name, value in evaluation.metadata.items():
+            asset = event.materialization.asset_key.to_user_string()
+            self.rows[asset] += rows
+            counts = self.skipped.setdefault(asset, Counter())
+            for name, value in event.materialization.metadata.items():
                 if name.startswith(SKIP_PREFIX) and isinstance(value.value, int):
                     counts[name.removeprefix(SKIP_PREFIX)] += value.value
 

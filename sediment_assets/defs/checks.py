@@ -11,7 +11,7 @@ from typing import Final
 
 import dagster as dg
 
-from sediment_assets.defs.metadata import reasons_table
+from sediment_assets.defs.metadata import SKIP_PREFIX, reasons_table
 from sediment_assets.publish.record import GenerationRecord
 from sediment_assets.reasons import Reason
 from sediment_assets.targets.registry import Population, Target
@@ -19,8 +19,6 @@ from sediment_assets.targets.skips import SkipUnit, unit_of, vocabulary
 
 COUNTS_ADD_UP: Final = "counts_add_up"
 SKIPS_ARE_KNOWN: Final = "skips_are_known"
-SKIP_PREFIX: Final = "skip/"
-"""Metadata key of a reason's count: this and the reason."""
 
 Examples = Mapping[str, Sequence[str]]
 """Reason to the first few Sessions it was counted for."""
@@ -44,7 +42,8 @@ def step_check_specs(
             asset=key,
             partitions_def=partitions,
             description="One number for each skip reason, zeros included, and no reason without a meaning. They count "
-            f"different things:\n\n| reason | counts | meaning |\n|---|---|---|\n{table}",
+            "different things. The plots below are in order of execution; the asset's own are day by day.\n\n"
+            f"| reason | counts | meaning |\n|---|---|---|\n{table}",
         ),
     ]
 

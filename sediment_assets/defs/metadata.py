@@ -16,6 +16,8 @@ COLUMN_SCHEMA: Final = "dagster/column_schema"
 TABLE_NAME: Final = "dagster/table_name"
 DOCS: Final = "docs"
 """Metadata key of an asset: pages of this repository that say more."""
+SKIP_PREFIX: Final = "skip/"
+"""Metadata key of a reason's count: this and the reason. Zeros are there, too, so that each has its plot."""
 PREVIEW: Final = "preview"
 PREVIEW_ROWS: Final = 5
 _CELL_CHARACTERS: Final = 80
@@ -104,13 +106,13 @@ def reasons_table(
             reason.value,
             counts[reason.value],
             (units or {}).get(reason, reason.unit),
-            reason.meaning,
             *([] if examples is None else [_sessions(examples.get(reason.value, ()), counts[reason.value])]),
+            reason.meaning,
         )
         for reason in vocabulary
         if counts.get(reason.value)
     ]
-    columns = ["reason", "count", "unit", "meaning", *([] if examples is None else ["Sessions"])]
+    columns = ["reason", "count", "unit", *([] if examples is None else ["Sessions"]), "meaning"]
     return _table(columns, rows) if rows else dg.MetadataValue.text(NONE)
 
 

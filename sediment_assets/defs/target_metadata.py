@@ -12,7 +12,16 @@ import dagster as dg
 
 from resources.generations import GENERATION
 from sediment_assets.defs.keys import ENVIRONMENT_OUTPUT
-from sediment_assets.defs.metadata import NONE, PREVIEW, PREVIEW_ROWS, ROW_COUNT, lines_table, preview, reasons_table
+from sediment_assets.defs.metadata import (
+    NONE,
+    PREVIEW,
+    PREVIEW_ROWS,
+    ROW_COUNT,
+    SKIP_PREFIX,
+    lines_table,
+    preview,
+    reasons_table,
+)
 from sediment_assets.derive.split import Split
 from sediment_assets.facts.json_values import decode
 from sediment_assets.publish.artifacts import row_file_name
@@ -54,7 +63,17 @@ def output_metadata(
         "as_of": record.as_of or NONE,
         "quarantine_revision": record.quarantine_revision,
         "bundle_digest": record.bundle_digest or NONE,
+        **_skip_counts(target, output, record),
     }
+
+
+def _skip_counts(target: Target, output: str, record: GenerationRecord) -> dict[str, int]:
+    """Count every reason by itself, for the plots; what they mean is in the table."""
+    if output == ENVIRONMENT_OUTPUT:
+        return {}
+    skipped = record.populations[output].skipped
+    reasons = vocabulary(target, Population(output))
+    return {f"{SKIP_PREFIX}{reason}": skipped.get(reason.value, 0) for reason in reasons}
 
 
 def _environment_metadata(staging: Path, files: Mapping[str, FileRecord]) -> dict[str, Any]:

@@ -113,7 +113,7 @@ def test_a_ci_rerun_requests_exactly_its_day_and_the_checks_name_the_cause(site:
     assert {found["runId"] for found in executions.values()} == {run["runId"]}
     assert all(found["evaluation"]["success"] for found in executions.values())
     explained = executions["changes_explained"]["evaluation"]
-    assert explained["description"] == "Rows added 1, changed 1, equal 6; because of: new_ci_attempt."
+    assert explained["description"] == "Rows added 1, changed 1, equal 5; because of: new_ci_attempt."
     assert [stale(site, day)["staleStatus"] for day in (FULL, EMPTY, OTHER)] == ["FRESH"] * 3
 
 

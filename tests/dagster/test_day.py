@@ -7,8 +7,9 @@ import pytest
 
 from resources.generations import is_complete
 from sediment_assets.defs.changes import CHANGES_EXPLAINED
-from sediment_assets.defs.checks import COUNTS_ADD_UP, SKIP_PREFIX, SKIPS_ARE_KNOWN
+from sediment_assets.defs.checks import COUNTS_ADD_UP, SKIPS_ARE_KNOWN
 from sediment_assets.defs.keys import CI_RESOLUTIONS, ROLLOUTS, output_key, outputs_of
+from sediment_assets.defs.metadata import SKIP_PREFIX
 from sediment_assets.defs.published_checks import (
     GENERATION_INTACT,
     INSTANCE_IDS_UNIQUE,
@@ -80,6 +81,8 @@ def test_skips_of_a_day_are_those_of_the_demos_table(week: Week, day: str):
         expected = declined + Counter({"ambiguous_workflow_verdicts": ambiguous})
         assert +counts == Counter({f"{SKIP_PREFIX}{reason}": count for reason, count in (+expected).items()})
         unit = "rollouts" if population is Population.TASKS else "segments"
+        shown = metadata(week.results[day], key)
+        assert counts == {name: count for name, count in shown.items() if name.startswith(SKIP_PREFIX)}
         assert found.metadata[f"{unit}_declined"].value == declined.total()
         assert found.passed
         assert skips.passed
