@@ -9,7 +9,7 @@ import os.path
 import sys
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
@@ -24,6 +24,7 @@ from sediment_assets.bundle.encoding import Population as BundlePopulation
 from sediment_assets.defs.canonical import partition_version, resolutions_version
 from sediment_assets.defs.keys import CI_RESOLUTIONS, ROLLOUTS, output_key, outputs_of
 from sediment_assets.defs.metadata import NONE, ROW_COUNT
+from sediment_assets.defs.observation import POLICY, tag_of
 from sediment_assets.defs.target_metadata import files_of
 from sediment_assets.errors import SedimentError, printable
 from sediment_assets.publish.record import content_version, spelled_instant
@@ -50,6 +51,7 @@ class Lost:
     generation: FoundGeneration
     data_version: str
     metadata: Mapping[str, Any]
+    tags: Mapping[str, str] = field(default_factory=dict)
 
 
 def outputs(one: FoundGeneration, bundles: Mapping[str, FoundGeneration]) -> Iterator[Lost]:
@@ -60,7 +62,9 @@ def outputs(one: FoundGeneration, bundles: Mapping[str, FoundGeneration]) -> Ite
     if one.manifest is not None:
         about = {"as_of": spelled_instant(one.manifest.as_of) or NONE, "policy_digest": one.manifest.policy.digest}
         rows = one.manifest.files[BundlePopulation.ROLLOUTS].rows
-        yield Lost(ROLLOUTS, one, partition_version(one.manifest), _metadata(one, rows, about))
+        # What its evidence was is not in a bundle; without that tag, late evidence requests the day once more.
+        tags = {POLICY: tag_of(one.manifest.policy.digest)}
+        yield Lost(ROLLOUTS, one, partition_version(one.manifest), _metadata(one, rows, about), tags)
     elif one.record is not None and one.kind == RESOLUTIONS_KIND:
         bundle = bundles.get(one.bundle_digest or "")
         if bundle is not None and bundle.manifest is not None:
@@ -109,7 +113,7 @@ def _record(instance: dg.DagsterInstance, of: tuple[dg.AssetKey, str], newest_la
                 asset_key=key,
                 partition=partition,
                 metadata=dict(one.metadata),
-                tags={DATA_VERSION: one.data_version},
+                tags={DATA_VERSION: one.data_version, **one.tags},
             )
         )
     return len(missing)

@@ -5,10 +5,11 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from resources.generations import NoGenerationError
+from resources.generations import NoGenerationError, newest_materialized
 from sediment_assets.adapters.generations.catalog import ROLLOUTS_KIND
 from sediment_assets.defs.canonical import _ROLLOUTS_KIND
 from sediment_assets.defs.keys import CI_RESOLUTIONS, ROLLOUTS, output_key
+from sediment_assets.defs.observation import POLICY
 from sediment_assets.defs.registration import known, register
 from sediment_assets.publish.artifacts import RECORD
 from sediment_assets.targets.registry import Target
@@ -46,6 +47,9 @@ def test_records_come_back_as_they_were_and_only_once(week: Week, forgetful):
             ).records[0]
             assert event.asset_materialization is not None
             assert (event.asset_materialization.tags or {})["dagster/data_version"] == before[key]
+        # Late evidence is asked for by policy: a restored day is one of the default policy, as it was.
+        restored, recorded = (newest_materialized(one.instance, ROLLOUTS, day) for one in (graph, week.graph))
+        assert restored.tags[POLICY] == recorded.tags[POLICY]
 
 
 def test_readers_and_checks_work_on_restored_records(forgetful):
