@@ -4,11 +4,15 @@ A repository that fails stops no other. Used by ``sediment mirror sync`` and by 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from sediment_assets.adapters.fact_store.engine import ForeignStoreError, writing_engine
-from sediment_assets.adapters.fact_store.observations import StoredObservations, store_observations
+from sediment_assets.adapters.fact_store.engine import ForeignStoreError, reading_engine, writing_engine
+from sediment_assets.adapters.fact_store.observations import (
+    StoredObservations,
+    store_observations,
+    stored_edges,
+)
 from sediment_assets.adapters.git_fetch import Fetcher
 from sediment_assets.adapters.git_host_config import HostGitConfig
 from sediment_assets.adapters.git_process import TIMEOUT_SECONDS, GitUnavailableError
@@ -98,12 +102,17 @@ class MirrorSync:
     def _store(self, job: SyncJob, synced: SyncedMirror) -> StoredObservations:
         if self._database_url is None or not synced.observations or self.notice is not None:
             return StoredObservations()
-        engine = writing_engine(self._database_url)
+        reading, engine = reading_engine(self._database_url), writing_engine(self._database_url)
         try:
             with observation_lock(self._base, job.key):
-                return store_observations(engine, synced.observations, f"notes of {key_text(job.key)}")
+                # Mostly nothing is new, and then nobody has to wait for the right to write.
+                known = stored_edges(reading, job.key)
+                new = [found for found in synced.observations if (found.commit_sha, found.session_id) not in known]
+                stored = store_observations(engine, new, f"notes of {key_text(job.key)}")
+            return replace(stored, present=stored.present + len(synced.observations) - len(new))
         except ForeignStoreError as error:
             self.notice = f"{error}; its own server records observations"
             return StoredObservations()
         finally:
+            reading.dispose()
             engine.dispose()

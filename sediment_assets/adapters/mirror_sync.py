@@ -31,6 +31,8 @@ from sediment_assets.repositories.keys import RepositoryKey
 SYNC_MARK: Final = "sediment-synced"
 """Empty file in a mirror whose modification time is that of the last complete sync."""
 
+_READ_TOGETHER: Final = 20_000
+"""Newest Pushes whose commits are read in a few questions; a mirror remembers about twice as many commits."""
 _NO_SESSIONS: Final = NotedSessions({}, 0, 0, 0)
 
 
@@ -102,6 +104,8 @@ def _sync_locked(
     with GitMirror(directory) as mirror:
         refs = mirror.refs()
         noted = read_notes(mirror.notes())
+        if noted.sessions:
+            mirror.prepare(push.after_sha for push in pushes[-_READ_TOGETHER:])
         observations = observe_pushes(key, pushes, noted, mirror.push_commits)
     changed = SyncStatus.UNCHANGED if refs == before else SyncStatus.REFRESHED
     return SyncedMirror(SyncStatus.CREATED if before is None else changed, len(refs), noted, observations)
