@@ -61,7 +61,9 @@ class GrowingLines:
             value = None  # the whole line says what is wrong
         if value is None:
             shared, value = 0, parse_json(line)
-        if type(value) is dict and type(value.get("messages")) is list:
+        # A name that occurs once is the list's own: no string holds it, for its quotes would be escaped there.
+        is_own = shared > 0 or line.count(_NAME) == 1
+        if is_own and type(value) is dict and type(value.get("messages")) is list:
             self._remember(conversation, line, member.end(), known, shared, value["messages"])
         return value
 

@@ -86,6 +86,20 @@ def test_integers_are_exact_wherever_they_stand(numbers: list[str]):
         assert repr(parse_json(data)) == repr(json.loads(text))
 
 
+@pytest.mark.parametrize(
+    "first",
+    [
+        b'{"trace_id":"t","messages":[1],"messages":[2]}',
+        b'{"trace_id":"t","messages" :[2],"log":{"messages":[1]}}',
+        b'{"trace_id":"t","log":{"messages":[1]},"messages":[2]}',
+    ],
+)
+def test_a_list_that_is_not_the_lines_own_is_not_remembered(first: bytes):
+    growing = GrowingLines()
+    growing.parse(first)
+    assert growing.parse(b'{"trace_id":"t","messages":[1,3]}')["messages"] == [1, 3]
+
+
 def test_what_is_shared_is_the_same_object():
     growing = GrowingLines()
     first = growing.parse(b'{"trace_id":"t","messages":[{"a":1},{"b":2}],"x":1}')
