@@ -91,7 +91,9 @@ class CaptureOptions:
     """What the operator says about the input.
 
     ``session_keys`` are dotted paths of metadata in which a source looks for the Session id, before its own defaults.
-    ``instant`` is the time of records that carry none; without it they are refused, since no clock is ever read.
+    ``instant`` is the time of records that carry none; those of one file keep their order, a microsecond apart. Without
+    it they are refused, since no clock is ever read. ``settings`` are the ``--set`` of the command line: ``session`` is
+    the Session of records that name none, ``utc-offset`` the zone of times without one.
     """
 
     org_id: str
