@@ -24,6 +24,7 @@ from sediment_assets.lineage.answers import declined
 from sediment_assets.lineage.chain import SessionChain, build_chain
 from sediment_assets.lineage.names import InstanceIdError, instance_id_of, session_of
 from sediment_assets.publish.reading import held_for_reading
+from sediment_assets.publish.record import read_record
 from sediment_assets.rollouts.derivation import Derivation
 from sediment_assets.targets.registry import Target
 from sediment_assets.targets.verification_commands import VerificationCommands
@@ -86,7 +87,7 @@ def explain_session(
     finally:
         engine.dispose()
     partition = first.astimezone(UTC).date().isoformat() if first else None
-    places = [*_newest_of(root, partition), *map(look_at, generations)]
+    places = [*_newest_of(root, partition), *map(_named_generation, generations)]
     published = chain.from_iterable(find_rows(place, org_id, session_id) for place in places)
     return Explanation(org_id, session_id, as_of, revision, partition, found, tuple(stored), tuple(published))
 
@@ -145,6 +146,15 @@ def _derive(
     if rollout is None or session is None:
         return None
     return build_chain(rollout, session, facts, derivation.evidence, mirrors, commands, policy)
+
+
+def _named_generation(path: Path) -> FoundGeneration:
+    """Look at a generation that the caller named, which must hold rows.
+
+    :raises RecordError: when it is not complete, or no generation of rows.
+    """
+    read_record(path)
+    return look_at(path)
 
 
 def _newest_of(root: Path | None, partition: str | None) -> Iterator[FoundGeneration]:

@@ -140,7 +140,6 @@ def _explain(args: argparse.Namespace) -> Explanation:
     from sediment_assets.adapters.explanation import explain_session
     from sediment_assets.adapters.settings import Settings
     from sediment_assets.adapters.verification_file import read_verification_commands
-    from sediment_assets.lineage.names import session_of
 
     settings = Settings.load()
     evidence = settings.evidence()
@@ -152,9 +151,21 @@ def _explain(args: argparse.Namespace) -> Explanation:
         evidence.org_id,
         evidence.database_url,
         evidence.mirror_path,
-        args.session if args.session is not None else session_of(args.instance_id, evidence.org_id),
+        _session(args, evidence.org_id),
         commands=commands,
         policy=_policy(args),
         root=root if root.is_dir() else None,
         generations=args.generations,
     )
+
+
+def _session(args: argparse.Namespace, org_id: str) -> str:
+    """Return the Session that is meant, as Facts spell it."""
+    from sediment_assets.facts.scalars import normal_id
+    from sediment_assets.lineage.names import session_of
+
+    option = "INSTANCE_ID" if args.session is None else "--session"
+    try:
+        return normal_id(args.session if args.session is not None else session_of(args.instance_id, org_id))
+    except ValueError as error:
+        raise ExplainError(f"{option}: {error}") from None

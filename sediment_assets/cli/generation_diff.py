@@ -56,6 +56,8 @@ def run(args: argparse.Namespace) -> int:
     """Compare and print; raises SedimentError."""
     from sediment_assets.adapters.generations.comparison import compare_generations
 
+    if args.examples < 0:
+        raise DiffError(f"--examples: expected a number of rows, at least 0, got {args.examples}")
     before, after = _two(args.before, args.after)
     diff = compare_generations(before, after, bundles=args.bundle, quarantine=_quarantine(before, after))
     if args.json:
@@ -73,6 +75,8 @@ def _two(before: Path, after: Path | None) -> tuple[Path, Path]:
 
     if after is not None:
         return before, after
+    if not before.is_dir():
+        raise DiffError(f"{before}: expected a generation or the directory of a partition, got no directory")
     if completion_file(before) is not None:
         raise DiffError(f"{before}: expected a second generation to compare with, or the directory of a partition")
     complete = [one for one in find_in(before, before.parent.name) if one.is_complete]
@@ -89,9 +93,12 @@ def _quarantine(before: Path, after: Path) -> QuarantineLog | None:
     from sediment_assets.adapters.fact_store.engine import reading_engine
     from sediment_assets.adapters.fact_store.quarantine_log import quarantine_between
     from sediment_assets.adapters.settings import DATABASE_URL, Settings
-    from sediment_assets.publish.record import read_record
+    from sediment_assets.publish.record import RecordError, read_record
 
-    old, new = read_record(before), read_record(after)
+    try:
+        old, new = read_record(before), read_record(after)
+    except RecordError:
+        return None  # the comparison says it better
     url = Settings.load().get(DATABASE_URL)
     if url is None or old.quarantine_revision > new.quarantine_revision:
         return None

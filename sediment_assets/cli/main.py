@@ -38,6 +38,7 @@ examples:
   sediment facts import facts/      canonical Fact JSONL into the store
   sediment facts                    what the store holds
   sediment export rlvr --target swe-bench --out rows/swe-bench
+  sediment explain --declined       which Sessions gave no row, and why
 
 settings (environment, or .env in the current directory; names in any case):
   SEDIMENT_ORG_ID           the organization

@@ -67,6 +67,9 @@ def test_all_declined_sessions_can_be_listed(planted: Path):
         (["--session", "x", "--partition", "2026-11-03"], 1, "expected together with --declined"),
         (["--declined", "--partition", "Tuesday"], 1, "--partition: expected a day such as 2026-11-02, got 'Tuesday'"),
         (["other-x-seg0"], 1, "instance id: expected acme-<session>-<7 hex digits> or acme-<session>-seg<number>"),
+        (["--session", ""], 1, "--session: expected "),
+        (["--session", "\udcff"], 1, "--session: expected "),
+        (["--session", "x", "--in", "nowhere"], 1, "nowhere: expected a complete generation, got no directory"),
         (["acme-x-seg0", "--policy", "none.toml"], 1, "none.toml"),
     ],
 )

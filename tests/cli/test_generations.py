@@ -97,6 +97,23 @@ class TestDiff:
             assert (done.returncode, done.stdout) == (1, "")
             assert done.stderr.count("\n") == 1
 
+    @pytest.mark.parametrize(
+        ("arguments", "says"),
+        [
+            (["nowhere"], "nowhere: expected a generation or the directory of a partition, got no directory"),
+            (["nowhere", "nowhere"], "nowhere: expected a complete generation, got no directory"),
+            (["nowhere", "--examples", "-1"], "--examples: expected a number of rows, at least 0, got -1"),
+            ([f"exports/rollouts/{DAY}"], "expected rows of a target, got a derived bundle"),
+        ],
+    )
+    def test_refusals(self, tmp_path: Path, arguments: list[str], says: str):
+        for name in ("a.0", "b.0"):
+            materialize(tmp_path / "exports", name, WAS)
+        done = generations(tmp_path, "diff", *arguments)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert says in done.stderr
+        assert done.stderr.count("\n") == 1
+
 
 class TestPrune:
     def test_a_dry_run_removes_nothing_and_yes_removes_what_it_said(self, root: Root, tmp_path: Path):

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from sediment_assets.adapters.bundle_files import opened_member
 from sediment_assets.adapters.generations.catalog import ROLLOUTS_KIND, find_in, look_at
+from sediment_assets.bundle.encoding import MANIFEST, decode_line
 from sediment_assets.bundle.encoding import Population as BundlePopulation
-from sediment_assets.bundle.encoding import decode_line
 from sediment_assets.bundle.errors import BundleError
 from sediment_assets.bundle.manifest import Manifest
 from sediment_assets.bundle.rollout_record import parse_rollout
@@ -25,7 +25,7 @@ from sediment_assets.facts.json_values import JsonError, canonical_order, decode
 from sediment_assets.lineage.causes import SessionFacts
 from sediment_assets.lineage.diff import Row
 from sediment_assets.lineage.names import instance_id_of
-from sediment_assets.publish.reading import held_for_reading
+from sediment_assets.publish.reading import completion_file, held_for_reading
 from sediment_assets.publish.record import GenerationRecord, read_record
 from sediment_assets.repositories.evidence import EvidenceTable
 
@@ -144,7 +144,11 @@ def open_side(path: Path, bundles: Iterable[Path]) -> GenerationSide:
     """Find a generation's record, and its bundle by digest: in its own export root, or among ``bundles``.
 
     :raises RecordError: when it is not complete.
+    :raises ComparisonError: when it holds no rows.
     """
+    marker = completion_file(path)
+    if marker is not None and marker.name == MANIFEST:
+        raise ComparisonError(f"{path}: expected rows of a target, got a derived bundle")
     record = read_record(path)
     own = find_in(path.parent.parent.parent / ROLLOUTS_KIND / path.parent.name, ROLLOUTS_KIND)
     found = [one for one in chain(own, map(look_at, bundles)) if one.bundle_digest == record.bundle_digest]
