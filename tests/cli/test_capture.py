@@ -219,3 +219,11 @@ def test_other_files_of_a_directory_are_named(run: Run, log: Path, tmp_path: Pat
     assert result.stderr == (
         f"ignored: 5 files of other kinds: {tmp_path}/0.txt, {tmp_path}/1.txt, {tmp_path}/2.txt and 2 more\n"
     )
+
+
+def test_a_terminal_sees_how_far_reading_is(run: Run, log: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("sediment_assets.cli.capture.is_styled", lambda stream: stream is sys.stderr)
+    result = run("capture", "litellm", log, "--dry-run", store=None)
+    assert result.stderr.startswith("\r\x1b[K100%  ")
+    assert result.stderr.endswith("log.jsonl\r\x1b[K")
+    assert "\x1b" not in result.stdout

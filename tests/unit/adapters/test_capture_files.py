@@ -129,3 +129,8 @@ def test_progress_counts_all_bytes(tmp_path: Path):
         list(document.records)
     assert seen[-1] == found.progress.bytes_total == 8002
     assert found.progress.name == str(tmp_path / "b.json")
+
+
+def test_the_same_file_twice_gives_its_records_twice(tmp_path: Path):
+    (tmp_path / "a.json").write_text("[1]")
+    assert len(read(tmp_path / "a.json", tmp_path)) == 2
