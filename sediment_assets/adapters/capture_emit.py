@@ -41,15 +41,21 @@ def require_new_directory(out: Path) -> None:
         raise EmitError(f"{out}: expected the directory {out.parent} to exist; create it first: mkdir -p")
 
 
-def canonical_line(fact: Fact, line: PreparedLine) -> bytes:
-    """Spell a prepared Fact as one line of canonical JSONL (facts.md §7): declared order, nulls present, times Z."""
-    members = (f'"{name}":{_spelled(name, line.row[name])}' for name in type(fact).model_fields)
-    return f"{{{','.join(members)}}}\n".encode("ascii")
+def canonical_pieces(fact: Fact, line: PreparedLine) -> Iterator[str]:
+    """Spell a prepared Fact as one line of canonical JSONL (facts.md §7): declared order, nulls present, times Z.
+
+    In pieces, for the longest of them may be a Session's whole history.
+    """
+    opening = "{"
+    for name in type(fact).model_fields:
+        yield f'{opening}"{name}":'
+        value = line.row[name]
+        yield value if name in _STORED_AS_JSON else _spelled(value)
+        opening = ","
+    yield "}\n"
 
 
-def _spelled(name: str, value: Any) -> str:
-    if name in _STORED_AS_JSON:
-        return str(value)
+def _spelled(value: Any) -> str:
     return encode_stored(format_z(value) if isinstance(value, datetime) else value)
 
 
@@ -71,7 +77,8 @@ class StagedTables:
             file = self._files.get(name)
             if file is None:
                 file = self._files[name] = create_file(self._directory / name)
-            file.write(canonical_line(fact, line))
+            for piece in canonical_pieces(fact, line):
+                file.write(piece.encode("ascii"))
 
     def publish(self) -> None:
         """Bring everything to the device and give the directory its name.
