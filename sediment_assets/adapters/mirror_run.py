@@ -20,7 +20,7 @@ from sediment_assets.adapters.mirror_jobs import SyncJob
 from sediment_assets.adapters.mirror_locks import observation_lock
 from sediment_assets.adapters.mirror_sync import SyncedMirror, SyncStatus, sync_mirror
 from sediment_assets.errors import SedimentError
-from sediment_assets.mirrors.clone_url import CloneUrlPolicy
+from sediment_assets.mirrors.clone_url import CloneUrlPolicy, CloneUrlRefusedError, MalformedCloneUrlError
 from sediment_assets.repositories.keys import RepositoryKey, key_text
 
 
@@ -41,7 +41,7 @@ class SyncOutcome:
     @property
     def failed(self) -> bool:
         """Whether the sync as a whole has to fail for it."""
-        return self.status is SyncStatus.FAILED
+        return self.status in (SyncStatus.FAILED, SyncStatus.REFUSED)
 
 
 class MirrorSync:
@@ -85,6 +85,8 @@ class MirrorSync:
             stored = self._store(job, synced)
         except GitUnavailableError:
             raise
+        except (CloneUrlRefusedError, MalformedCloneUrlError) as error:
+            return SyncOutcome(job.key, job.label, SyncStatus.REFUSED, str(error))
         except SedimentError as error:
             return SyncOutcome(job.key, job.label, SyncStatus.FAILED, str(error))
         return SyncOutcome(

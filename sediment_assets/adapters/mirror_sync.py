@@ -45,6 +45,8 @@ class SyncStatus(StrEnum):
     UNCHANGED = "unchanged"
     DECLINED = "declined"
     """Its evidence does not prove what may be fetched into it; refs are untouched (mirrors.md §8.6)."""
+    REFUSED = "refused"
+    """The clone-URL policy forbids where it would be fetched from; nothing was touched (mirrors.md §3)."""
     FAILED = "failed"
 
 

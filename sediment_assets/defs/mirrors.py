@@ -72,8 +72,7 @@ def repositories_asset() -> dg.AssetsDefinition:
             context.log.warning(f"observations_not_stored: {sync.notice}")
         if outcome.failed or outcome.status is SyncStatus.DECLINED:
             # What the evidence or the policy forbids stays forbidden; a network may be back in a moment.
-            retry = outcome.failed and "clone URL" not in (outcome.problem or "")
-            raise dg.Failure(f"{outcome.label}: {outcome.problem}", allow_retries=retry)
+            raise dg.Failure(f"{outcome.label}: {outcome.problem}", allow_retries=outcome.status is SyncStatus.FAILED)
         with evidence.mirrors() as mirrors:
             mirror = mirrors.open(outcome.key)
             refs = {} if mirror is None else mirror.refs()
