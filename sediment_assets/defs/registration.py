@@ -89,17 +89,24 @@ def _metadata(one: FoundGeneration, rows: int, about: Mapping[str, str]) -> dict
     }
 
 
-def register(instance: dg.DagsterInstance, root: Path) -> int:
+def register(instance: dg.DagsterInstance, root: Path, org_id: str) -> int:
     """Record every complete generation that is newer than all the event log knows of its partition; return how many.
 
-    Older ones are left out: the last record is what readers get. Registering again records nothing.
+    Older ones are left out: the last record is what readers get. So are those of another organization, and those that
+    do not lie in the directory of their partition. Registering again records nothing.
     """
-    found = [one for one in find_generations(root.absolute()) if one.is_complete]
+    found = [one for one in find_generations(root.absolute()) if one.is_complete and _is_of(one, org_id)]
     bundles = {one.bundle_digest: one for one in found if one.manifest is not None and one.bundle_digest}
     lost: defaultdict[tuple[dg.AssetKey, str], list[Lost]] = defaultdict(list)
     for output in chain.from_iterable(outputs(one, bundles) for one in found):
         lost[output.key, output.generation.partition].append(output)
     return sum(_record(instance, known, of_partition) for known, of_partition in lost.items())
+
+
+def _is_of(one: FoundGeneration, org_id: str) -> bool:
+    if one.manifest is not None:  # a bundle knows no partition
+        return one.manifest.org_id == org_id
+    return one.record is not None and (one.record.org_id, one.record.partition) == (org_id, one.partition)
 
 
 def _record(instance: dg.DagsterInstance, of: tuple[dg.AssetKey, str], newest_last: Sequence[Lost]) -> int:
@@ -165,8 +172,9 @@ def main(arguments: Sequence[str]) -> int:
             if arguments[0] == "known":
                 sys.stdout.write(json.dumps(known(instance, Path(arguments[1]))))
                 return 0
-            root = Settings.load().export_root(Path("exports"))
-            count = register(instance, root)
+            settings = Settings.load()
+            root = settings.export_root(Path("exports"))
+            count = register(instance, root, settings.organization().org_id)
             sys.stdout.write(printable(f"{os.path.relpath(root)}: {count} records restored\n"))
             return 0
     except SedimentError as error:

@@ -1,5 +1,6 @@
 """``sediment generations register``: an instance that lost its history learns again what is on disk."""
 
+import shutil
 from pathlib import Path
 
 import dagster as dg
@@ -16,6 +17,7 @@ from sediment_assets.targets.registry import Target
 from tests.dagster.conftest import DAYS, Week
 from tests.dagster.graph import OUTPUTS, Graph, versions
 
+ORG = "acme"
 ALL = [ROLLOUTS, CI_RESOLUTIONS, *OUTPUTS]
 TASKS = output_key(Target.SWE_BENCH, "tasks")
 
@@ -36,8 +38,8 @@ def test_records_come_back_as_they_were_and_only_once(week: Week, forgetful):
     graph, _ = forgetful
     with pytest.raises(NoGenerationError):
         graph.generation(ROLLOUTS, DAYS[0])
-    assert register(graph.instance, graph.root) == len(ALL) * len(DAYS)
-    assert register(graph.instance, graph.root) == 0
+    assert register(graph.instance, graph.root, ORG) == len(ALL) * len(DAYS)
+    assert register(graph.instance, graph.root, ORG) == 0
     for day in DAYS:
         before = versions(week.results[day])
         for key in ALL:
@@ -52,9 +54,17 @@ def test_records_come_back_as_they_were_and_only_once(week: Week, forgetful):
         assert restored.tags[POLICY] == recorded.tags[POLICY]
 
 
+def test_generations_of_another_organization_or_in_another_days_directory_stay_out(week: Week, tmp_path: Path):
+    with dg.instance_for_test() as instance:
+        assert register(instance, week.graph.root, "other") == 0
+        day = week.graph.generation(TASKS, DAYS[0])
+        shutil.copytree(day, tmp_path / "swe-bench" / DAYS[1] / "moved.0")
+        assert register(instance, tmp_path, ORG) == 0
+
+
 def test_readers_and_checks_work_on_restored_records(forgetful):
     graph, root = forgetful
-    register(graph.instance, graph.root)
+    register(graph.instance, graph.root, ORG)
     elsewhere = Graph(graph.evidence, root, graph.instance)
     assert elsewhere.materialize(DAYS[0], [TASKS]).success  # from the restored CI resolutions and bundle
     assert root in elsewhere.generation(TASKS, DAYS[0]).parents
@@ -68,11 +78,11 @@ def test_what_the_event_log_has_and_newer_generations_lack_is_not_recorded_behin
         with dg.instance_for_test() as other:
             Graph(week.graph.evidence, graph.root, other).run(DAYS[5])
         latest = graph.generation(TASKS, DAYS[5])
-        assert register(instance, graph.root) == len(ALL)  # the other instance's generations are newer
+        assert register(instance, graph.root, ORG) == len(ALL)  # the other instance's generations are newer
         assert graph.generation(TASKS, DAYS[5]) != latest
-        assert register(instance, graph.root) == 0
+        assert register(instance, graph.root, ORG) == 0
         (graph.generation(TASKS, DAYS[5]) / RECORD).unlink()
-        assert register(instance, graph.root) == 0
+        assert register(instance, graph.root, ORG) == 0
         assert graph.generation(TASKS, DAYS[5]) == latest
         assert str(latest) in known(instance, graph.root)["newest"]
         assert known(instance, graph.root)["busy"] == []
