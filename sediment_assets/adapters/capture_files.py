@@ -12,11 +12,11 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, Final, cast
+from typing import Any, BinaryIO, Final, cast
 
-from sediment_assets.adapters.capture_json import BrokenInputError, read_json
+from sediment_assets.adapters.capture_json import BrokenInputError, BrokenLine, read_json
 from sediment_assets.adapters.capture_yaml import read_yaml
-from sediment_assets.capture.contract import Document, Record
+from sediment_assets.capture.contract import Document, Record, Remainder, Untranslated
 from sediment_assets.errors import SedimentError
 
 STDIN: Final = "-"
@@ -48,6 +48,8 @@ class CaptureFiles:
     paths: tuple[str, ...]
     ignored: tuple[str, ...]
     progress: ReadingProgress = field(default_factory=ReadingProgress)
+    broken: list[Untranslated] = field(default_factory=list)
+    """Lines that are no JSON among lines that are, as far as was read; no source sees them."""
 
     def documents(self, tell: Callable[[ReadingProgress], None] | None = None) -> Iterator[Document]:
         """Yield the files as Documents; each is open from its first record to its last.
@@ -58,10 +60,17 @@ class CaptureFiles:
         :raises CaptureFileError: a file cannot be read (any more).
         """
         for path in self.paths:
-            records = _records(path, self.progress, tell)
+            records = self._readable(_records(path, self.progress, tell))
             yield Document(path, records)
             for _ in records:
                 pass
+
+    def _readable(self, values: Iterator[tuple[str, Any]]) -> Iterator[Record]:
+        for place, value in values:
+            if isinstance(value, BrokenLine):
+                self.broken.append(Untranslated(place, Remainder.UNKNOWN_SHAPE, value.problem))
+            else:
+                yield Record(place, value)
 
 
 def find_capture_files(paths: Sequence[str]) -> CaptureFiles:
@@ -101,7 +110,9 @@ def _is_captured(path: str) -> bool:
     return name.endswith(SUFFIXES) and Path(path).is_file()
 
 
-def _records(path: str, progress: ReadingProgress, tell: Callable[[ReadingProgress], None] | None) -> Iterator[Record]:
+def _records(
+    path: str, progress: ReadingProgress, tell: Callable[[ReadingProgress], None] | None
+) -> Iterator[tuple[str, Any]]:
     progress.name = path
     place = path
     try:
@@ -111,7 +122,7 @@ def _records(path: str, progress: ReadingProgress, tell: Callable[[ReadingProgre
             file = cast(BinaryIO, gzip.GzipFile(fileobj=counted)) if is_gzip else counted
             is_yaml = path.lower().removesuffix(".gz").endswith(_YAML)
             for place, value in read_yaml(file, path) if is_yaml else read_json(file, path):
-                yield Record(place, value)
+                yield place, value
     except (EOFError, zlib.error, gzip.BadGzipFile):
         raise BrokenInputError(
             f"{path}: expected a whole gzip file, got one that is broken or cut off behind {place}"

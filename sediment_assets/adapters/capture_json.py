@@ -6,6 +6,7 @@ that is a value is one record; otherwise brackets and strings are followed until
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, BinaryIO, Final
 
 from sediment_assets.adapters.capture_lines import GrowingLines
@@ -17,10 +18,19 @@ from sediment_assets.facts.json_limits import JsonError
 _BOM: Final = b"\xef\xbb\xbf"
 _BLANKS: Final = re.compile(rb"[ \t\r\n]*")
 _CHUNK: Final = 1 << 20
+_NO_LINE: Final = (b"[", b" ", b"\t", b"\r", b"\n")
+"""How data begins that is looked at value by value: an array, whose elements are records, or blanks."""
 
 
 class BrokenInputError(SedimentError):
     """A file that cannot be read to its end; the message names it and the line. Nothing of the run is stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenLine:
+    """A whole line that is no JSON, among lines that are: a writer that was killed, a log that was cut at its front."""
+
+    problem: str
 
 
 def read_json(file: BinaryIO, name: str) -> Iterator[tuple[str, Any]]:
@@ -29,36 +39,52 @@ def read_json(file: BinaryIO, name: str) -> Iterator[tuple[str, Any]]:
     ``place`` is ``name:LINE``, where the value begins; for an array's element ``name#NUMBER``. Blank lines and a byte
     order mark are skipped.
 
-    :raises BrokenInputError: at the first thing that is no JSON, or when the last value is cut off.
+    A whole line among lines that is no JSON is a ``BrokenLine``, the first line included when the second is an object.
+
+    :raises BrokenInputError: at anything else that is no JSON, or when the last value is cut off.
     """
     line, elements = 1, 0
     lines = GrowingLines()
     is_lines = False  # whether every value so far stood on a line of its own
-    while data := file.readline(_CHUNK):
+    ahead = b""
+    while data := ahead or file.readline(_CHUNK):
+        ahead = b""
         if line == 1 and data.startswith(_BOM):
             data = data[len(_BOM) :]
-        if data[:1] == b"{":
+        if data[:1] not in _NO_LINE:
             if data[-1:] != b"\n":
                 data += file.readline()
             try:
-                value = lines.parse(data)
-            except JsonError as error:
-                if is_lines and not _has_more_values(data):
-                    raise BrokenInputError(f"{name}:{line}: {error}") from None
-            else:
-                yield f"{name}:{line}", value
-                is_lines = True
-                line += 1
+                yield f"{name}:{line}", lines.parse(data)
+                is_lines, line = True, line + 1
                 continue
-        splitter = _Splitter(file, name, line, elements, data)
+            except JsonError as error:
+                if line == 1 and data[:1] != b"{":
+                    ahead = file.readline()
+                if (is_lines and not _has_more_values(data)) or _is_object(ahead):
+                    if data[-1:] != b"\n":
+                        raise BrokenInputError(f"{name}:{line}: {error}; the file ends there") from None
+                    yield f"{name}:{line}", BrokenLine(str(error))
+                    is_lines, line = True, line + 1
+                    continue
+        splitter = _Splitter(file, name, line, elements, data + ahead)
+        ahead = b""
         yield from splitter.values()
         is_lines = is_lines and splitter.line <= line + 1
         line, elements = splitter.line, splitter.elements
 
 
+def _is_object(line: bytes) -> bool:
+    """Whether a line is a JSON object."""
+    try:
+        return line[:1] == b"{" and type(parse_json(line)) is dict
+    except JsonError:
+        return False
+
+
 def _has_more_values(line: bytes) -> bool:
-    """Whether a line begins with a whole value, so that another may follow on it."""
-    end = value_end(line, 0)
+    """Whether a line begins with a whole object, so that another may follow on it."""
+    end = value_end(line, 0) if line[:1] == b"{" else None
     return end is not None and bool(line[end:].strip())
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from sediment_assets.adapters.capture_files import CaptureFiles, ReadingProgress
     from sediment_assets.adapters.capture_run import CaptureSummary
-    from sediment_assets.capture.contract import CaptureOptions, Document, Source
+    from sediment_assets.capture.contract import CaptureOptions, Document, Source, Translated, Untranslated
     from sediment_assets.capture.tally import Tally
 
 DESCRIPTION = """
@@ -101,7 +101,7 @@ def run(args: argparse.Namespace) -> int:
     _warn_of_ignored(files)
     tally = Tally()
     reading = _Reading(files)
-    summary = _capture(args, source.translate(reading.documents(), options), tally, reading)
+    summary = _capture(args, reading.outcomes(source, options), tally, reading)
     for line in describe_capture(summary, tally, reading.records, len(files.paths)):
         say(line)
     _say_note(source)
@@ -218,8 +218,13 @@ class _Reading:
         self._told = 0.0
         self._is_shown = is_styled(sys.stderr)
 
-    def documents(self) -> Iterator[Document]:
-        """Yield the files as Documents."""
+    def outcomes(self, source: Source, options: CaptureOptions) -> Iterator[Translated | Untranslated]:
+        """Yield what the source makes of the files, then the lines that no source was shown."""
+        yield from source.translate(self._documents(), options)
+        self.records += len(self._files.broken)
+        yield from self._files.broken
+
+    def _documents(self) -> Iterator[Document]:
         from sediment_assets.capture.contract import Document
 
         for document in self._files.documents(self._tell if self._is_shown else None):

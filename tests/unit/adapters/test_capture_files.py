@@ -11,6 +11,7 @@ import pytest
 
 from sediment_assets.adapters.capture_files import CaptureFileError, ReadingProgress, find_capture_files
 from sediment_assets.adapters.capture_json import BrokenInputError
+from sediment_assets.capture.contract import Remainder
 
 
 def read(*paths: Path | str) -> list[tuple[str, Any]]:
@@ -65,6 +66,14 @@ def test_what_a_source_leaves_unread_is_read_all_the_same(tmp_path: Path):
     next(iter(next(documents).records))
     with pytest.raises(BrokenInputError, match=r"a.jsonl:3: "):
         next(documents)
+
+
+def test_a_line_that_is_no_json_reaches_no_source_and_is_kept_for_the_count(tmp_path: Path):
+    (tmp_path / "a.jsonl").write_text('{"a":1}\n{"a"\n{"a":2}\n')
+    files = find_capture_files([str(tmp_path)])
+    assert [record.value for document in files.documents() for record in document.records] == [{"a": 1}, {"a": 2}]
+    (broken,) = files.broken
+    assert (broken.place, broken.reason) == (f"{tmp_path}/a.jsonl:2", Remainder.UNKNOWN_SHAPE)
 
 
 def test_yaml_is_read_as_json_values(tmp_path: Path):

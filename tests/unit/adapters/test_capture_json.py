@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sediment_assets.adapters.capture_json import BrokenInputError, read_json
+from sediment_assets.adapters.capture_json import BrokenInputError, BrokenLine, read_json
 
 
 def read(data: bytes) -> list[tuple[str, Any]]:
@@ -47,9 +47,8 @@ def test_values_are_exact():
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b'{"a":1}\n{"b":2', r"f:2: expected JSON, got .* at character 6$"),
-        (b'{"a":1}\n{"b":2\n{"c":3}\n', r"f:2: expected JSON"),
-        (b'{"a":1}\n{"b":tru}\n', r"f:2: expected JSON"),
+        (b'{"a":1}\n{"b":2', r"f:2: expected JSON, got .* at character 6; the file ends there$"),
+        (b'{"a":1}\nnope', r"f:2: expected JSON, .*; the file ends there$"),
         (b'{"a"', r"f:1: expected JSON, .*; the file ends there$"),
         (b'{\n"a": {\n', r"f:1: expected JSON, .*; the file ends there$"),
         (b'[{"a":1},\n{"b"', r"f#2: .* in a value that begins on line 2; the file ends there$"),
@@ -68,6 +67,22 @@ def test_values_are_exact():
 def test_a_broken_file_says_where(data: bytes, message: str):
     with pytest.raises(BrokenInputError, match=message):
         read(data)
+
+
+@pytest.mark.parametrize("line", [b'{"b":2\n', b'{"b":tru}\n', b"nope\n", b'} of a record"}\r\n', b"\xff\n"])
+def test_a_whole_line_among_lines_that_is_no_json_is_refused_alone(line: bytes):
+    (_, first), (place, broken), *others = read(b'{"a":1}\n' + line + b'{"c":3}\n{"d":4}\n')
+    assert first == {"a": 1}
+    assert place == "f:2"
+    assert isinstance(broken, BrokenLine)
+    assert others == [("f:3", {"c": 3}), ("f:4", {"d": 4})]
+
+
+def test_a_log_that_was_cut_at_its_front_is_read_from_its_first_whole_line():
+    (place, broken), *others = read(b'rest of a record"}\n{"a":1}\n{"b":2}\n')
+    assert place == "f:1"
+    assert isinstance(broken, BrokenLine)
+    assert others == [("f:2", {"a": 1}), ("f:3", {"b": 2})]
 
 
 def test_records_before_a_break_are_given_first():
