@@ -88,8 +88,11 @@ class PreparedFacts:
 
     def _spelled(self, messages: tuple[Message, ...], redactions: Counter[RedactionReason]) -> str:
         """Spell a list of messages; one that goes on from another is spelled from there."""
-        if not messages:
-            return "[]"
+        if len(messages) < 2:  # an answer, mostly, from which no list goes on
+            known = [self._known.get(id(message)) or self._remember(message) for message in messages]
+            for one in known:
+                redactions.update(one.redactions)
+            return f"[{''.join(one.text for one in known)}]"
         begun = self._lists.pop(id(messages[0]), None)
         if begun is None or len(begun.messages) > len(messages) or not all(map(is_, begun.messages, messages)):
             new, text, reasons = messages, "", Counter[RedactionReason]()
@@ -98,9 +101,9 @@ class PreparedFacts:
         self._size -= len(begun.text) if begun else 0
         texts = [text] if text else []
         for message in new:
-            known = self._known.get(id(message)) or self._remember(message)
-            texts.append(known.text)
-            reasons.update(known.redactions)
+            one = self._known.get(id(message)) or self._remember(message)
+            texts.append(one.text)
+            reasons.update(one.redactions)
         kept = self._lists[id(messages[0])] = _KnownList(messages, ",".join(texts), reasons)
         self._size += len(kept.text)
         self._forget()
