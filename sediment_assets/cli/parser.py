@@ -36,6 +36,7 @@ class CommandParser(argparse.ArgumentParser):
     def __init__(self, **options: Any) -> None:
         super().__init__(**({"formatter_class": _HelpFormatter} | options))
         self._lists_commands = False
+        self._is_mixing = False
 
     def add_subparsers(self, **options: Any) -> argparse._SubParsersAction[Any]:
         """Add subcommands, as argparse does."""
@@ -43,8 +44,19 @@ class CommandParser(argparse.ArgumentParser):
         return super().add_subparsers(**options)
 
     def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]  # its overloads
-        """Parse; the parser that meets an unknown argument refuses it, so that its usage is shown, not the root's."""
-        found, unknown = super().parse_known_args(args, namespace)
+        """Parse; options may stand between arguments. The parser that meets an unknown argument refuses it, so that
+        its usage is shown, not the root's.
+        """
+        if self._is_mixing:
+            return super().parse_known_args(args, namespace)
+        if self._lists_commands or "--" in (args or ()) or not self._get_positional_actions():
+            found, unknown = super().parse_known_args(args, namespace)
+        else:
+            self._is_mixing = True
+            try:
+                found, unknown = self.parse_known_intermixed_args(args, namespace)
+            finally:
+                self._is_mixing = False
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
         return found, unknown

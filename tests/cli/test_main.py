@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sediment_assets.cli.main import main
+from sediment_assets.cli.main import build_parser, main
 from sediment_assets.cli.output import printable
 from tests.cli.command import BASE_ENVIRONMENT, COMMAND, sediment
 
@@ -164,3 +164,17 @@ def test_a_setting_with_a_nul_is_refused_by_name(tmp_path: Path) -> None:
     result = sediment("facts", cwd=tmp_path)
     assert result.returncode == 1
     assert result.stderr == "error: SEDIMENT_DATABASE_URL: expected text without NUL, got 'sqlite:///a\\x00b.db'\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ["capture", "litellm", "a.json", "b.json", "--dry-run"],
+        ["capture", "litellm", "--dry-run", "a.json", "b.json"],
+        ["capture", "--dry-run", "litellm", "a.json", "b.json"],
+        ["capture", "litellm", "a.json", "--dry-run", "b.json"],
+    ],
+)
+def test_options_may_stand_between_arguments(line: list[str]):
+    found = build_parser().parse_args(line)
+    assert (found.source, found.paths, found.dry_run) == ("litellm", ["a.json", "b.json"], True)
