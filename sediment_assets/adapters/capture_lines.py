@@ -15,7 +15,7 @@ from sediment_assets.adapters.json_spans import value_end
 from sediment_assets.capture.json_text import parse_json
 from sediment_assets.facts.json_limits import JsonError
 
-REMEMBERED_BYTES: Final = 48 * 2**20
+REMEMBERED_BYTES: Final = 16 * 2**20
 """Most bytes of lists that are kept; the conversations not seen for longest are forgotten first."""
 _WORTH_SHARING: Final = 4096
 """Shorter lines are parsed as they are."""

@@ -19,10 +19,9 @@ from sediment_assets.capture.responses_items import group_messages, is_item, ite
 from sediment_assets.facts.json_values import JsonValue
 from sediment_assets.facts.messages import Message
 
-REMEMBERED: Final = 48 * 2**20
+REMEMBERED: Final = 16 * 2**20
 """About the characters of captured messages that are kept; the Sessions not seen for longest are forgotten first."""
 _UNSPELLED: Final = b""
-_SPELLED_ALIKE: Final = frozenset({str, type(None)})
 
 
 @dataclass(slots=True)
@@ -32,6 +31,7 @@ class _Known:
     value: JsonValue
     messages: list[Message]
     spelled: bytes | None
+    size: int
 
     def is_same(self, value: JsonValue) -> bool:
         if self.value is value:
@@ -98,20 +98,19 @@ class Conversations:
         history.grouped = grouped
         for index, group in zip(indexes[same:], groups[same:], strict=True):
             new = _translate(group, grouped, where, index, left_out)
-            self._remember(history, _Known(group, new, _spelled_if_needed(group)))
+            self._remember(history, _Known(group, new, *_spelled_and_size(group)))
         self._shrink()
         return [message for known in history.known for message in known.messages]
 
     def _remember(self, history: _History, known: _Known) -> None:
         history.known.append(known)
         history.values.append(known.value)
-        size = _size(known)
-        history.size += size
-        self._size += size
+        history.size += known.size
+        self._size += known.size
 
     def _forget_after(self, history: _History, position: int) -> None:
         if position < len(history.known):
-            forgotten = sum(map(_size, history.known[position:]))
+            forgotten = sum(known.size for known in history.known[position:])
             del history.known[position:]
             del history.values[position:]
             history.size -= forgotten
@@ -136,28 +135,29 @@ def _translate(group: JsonValue, grouped: bool, where: str, index: int, left_out
     return chat_messages(group, f"{where}[{index}]", left_out)
 
 
-def _size(known: _Known) -> int:
-    """About the characters of a captured message, as its parts have them; the captured value is as large again."""
-    return 400 + 2 * sum(
-        len(getattr(part, "content", "")) or 200 for message in known.messages for part in message.parts
-    )
-
-
-def _spelled_if_needed(value: JsonValue) -> bytes | None:
-    """Return a value's spelling when it holds anything but text: ``1``, ``1.0`` and ``true`` are equal in Python."""
+def _spelled_and_size(value: JsonValue) -> tuple[bytes | None, int]:
+    """Return a value's spelling, if it holds anything but text (``1``, ``1.0`` and ``true`` are equal in Python), and
+    about how many characters it keeps in memory.
+    """
     stack = [value]
+    size = 1000
+    is_needed = False
     while stack:
         item = stack.pop()
         if isinstance(item, dict):
             # Objects inside blocks are arguments and results, whose order of keys is kept.
-            if any(type(member) is dict for member in item.values()):
-                return _spelled(value)
+            is_needed = is_needed or any(type(member) is dict for member in item.values())
             stack.extend(item.values())
         elif isinstance(item, list):
             stack.extend(item)
-        elif type(item) not in _SPELLED_ALIKE:
-            return _spelled(value)
-    return None
+        elif type(item) is str:
+            size += len(item) + 50
+        else:
+            is_needed = is_needed or item is not None
+    if not is_needed:
+        return None, size
+    spelled = _spelled(value)
+    return spelled, size + len(spelled)
 
 
 def _spelled(value: JsonValue) -> bytes:

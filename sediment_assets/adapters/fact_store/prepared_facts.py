@@ -20,7 +20,7 @@ from sediment_assets.facts.model import Fact
 from sediment_assets.facts.redaction import RedactionReason, redact_message, redact_raw
 from sediment_assets.facts.redaction_scans import may_hold_credential
 
-REMEMBERED_BYTES: Final = 64 * 2**20
+REMEMBERED_BYTES: Final = 24 * 2**20
 """Most stored text of messages that is kept; the least recently used are forgotten first."""
 _SURELY_FLAT: Final = 1000
 """Values with more brackets may nest too deeply inside their call; ``prepare_fact`` judges them."""
