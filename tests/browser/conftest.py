@@ -37,7 +37,6 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
     "--hide-scrollbars",
-    "--window-size=1900,2400",
     "--virtual-time-budget=25000",
 )
 COMMAND = [sys.executable, "-m", "sediment_assets.cli.main"]
@@ -80,19 +79,20 @@ class Site:
             time.sleep(0.5)
         raise AssertionError(f"{what}: not within {SECONDS} s")
 
-    def dump(self, path: str) -> str:
+    def dump(self, path: str, size: str) -> str:
         """The text of a page, one line an element, once its scripts have run."""
         profile = self.work / f"profile-{time.monotonic_ns()}"
-        command = [str(BROWSER), *FLAGS, f"--user-data-dir={profile}", "--dump-dom", self.address + path]
+        flags = [*FLAGS, f"--window-size={size}", f"--user-data-dir={profile}"]
+        command = [str(BROWSER), *flags, "--dump-dom", self.address + path]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=SECONDS)
         text = re.sub(r"<(script|style)\b.*?</\1>", "", done.stdout, flags=re.DOTALL)
         return "\n".join(filter(None, map(str.strip, html.unescape(re.sub(r"<[^>]+>", "\n", text)).splitlines())))
 
-    def page(self, path: str, *expected: str) -> str:
+    def page(self, path: str, *expected: str, size: str = "1900,2400") -> str:
         """The text of a page that shows what is expected; a busy machine may need another look."""
         missing: list[str] = list(expected)
         for _ in range(ATTEMPTS):
-            text = self.dump(path)
+            text = self.dump(path, size)
             missing = [line for line in expected if line not in text]
             if not missing:
                 return text

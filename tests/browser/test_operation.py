@@ -34,7 +34,7 @@ RUNS = """query($job: String!) { runsOrError(filter: {pipelineName: $job}) { ...
   runId status tags { key value } } } } }"""
 ASSET = """query($key: AssetKeyInput!, $day: String!) { assetNodeOrError(assetKey: $key) { ... on AssetNode {
   staleStatus(partition: $day) staleCauses(partition: $day) { key { path } reason } } } }"""
-CHECKS = """query($key: AssetKeyInput!, $day: String) { assetNodeOrError(assetKey: $key) { ... on AssetNode {
+CHECKS = """query($key: AssetKeyInput!) { assetNodeOrError(assetKey: $key) { ... on AssetNode {
   assetChecksOrError { ... on AssetChecks { checks { name
     executionForLatestMaterialization { status runId evaluation { success description } } } } } } } }"""
 EXECUTE = """mutation($params: ExecutionParams!) { launchPipelineExecution(executionParams: $params) { __typename

@@ -23,6 +23,7 @@ def test_the_lineage_page_shows_every_group_and_asset(site: Site):
         "environment",
         "repositories",
         "commits",
+        size="4000,4000",  # what is out of sight is not drawn
     )
     lines = text.splitlines()
     assert lines.count("rollouts") == 3  # canonical, sediment, nemo_gym
