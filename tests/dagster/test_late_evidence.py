@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -44,12 +45,16 @@ class Operated:
         with dg.build_sensor_context(
             instance=self.graph.instance,
             cursor=self.cursor,
-            repository_def=self.graph.defs.get_repository_def(),
+            repository_def=self._repository,
             resources=dict(self.graph.defs.resources or {}),
         ) as context:
             data = sensor.evaluate_tick(context)
         self.cursor = data.cursor
         return list(data.run_requests or ())
+
+    @cached_property
+    def _repository(self) -> dg.RepositoryDefinition:
+        return self.graph.defs.get_repository_def()
 
     def follow(self) -> dict[str, str]:
         """Return the days that were requested and run, each with its cause."""
