@@ -5,6 +5,7 @@ export the three targets. What a partition costs in Dagster beyond this is Dagst
 """
 
 import json
+import resource
 import sys
 import time
 from datetime import timedelta
@@ -24,7 +25,7 @@ def main() -> None:
     """Do the first day's work over a directory of evidence; OUT must not exist and holds ``facts.db`` beside it."""
     evidence, out = Path(sys.argv[1]), Path(sys.argv[2])
     start = BEGIN.replace(hour=0)
-    began = time.perf_counter()
+    began, cpu = time.perf_counter(), _cpu()
     out.mkdir()
     with open_evidence(ORG, f"sqlite:///{out.parent / 'facts.db'}", evidence / MIRRORS) as opened:
         window = SessionWindow(start, start + timedelta(days=1))
@@ -34,7 +35,12 @@ def main() -> None:
         for target in Target:
             export_rlvr(bundle, mirrors, out / target, target=target)
         sessions = sum(1 for _ in bundle.rollouts())
-    print(json.dumps({"sessions": sessions, "seconds": time.perf_counter() - began}))
+    print(json.dumps({"sessions": sessions, "seconds": time.perf_counter() - began, "cpu": _cpu() - cpu}))
+
+
+def _cpu() -> float:
+    own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+    return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
 
 
 if __name__ == "__main__":
