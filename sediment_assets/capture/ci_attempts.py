@@ -86,9 +86,9 @@ def repository_of(options: CaptureOptions, slug: str | None, what: str) -> str:
         except ValueError as error:
             raise RefusedError(Remainder.INVALID_VALUE, f"setting {setting}: {error}") from None
     if told:
-        got = f"a path of {told.count('/') + 1} parts; the setting repo:PATH gives its name"
+        got = f"a path of {told.count('/') + 1} parts; --set repo:PATH=OWNER/NAME gives its name"
     else:
-        got = "none; the setting repo gives it"
+        got = "none; --set repo=OWNER/NAME gives it"
     raise RefusedError(Remainder.NO_REPOSITORY, f"{what}: expected owner/name, got {got}")
 
 

@@ -106,7 +106,8 @@ class CaptureOptions:
 class Source(Protocol):
     """One tool's files. ``name`` is the word on the command line, ``help`` its line there.
 
-    A source whose Facts alone lead nowhere may also have a ``note``: ``closing_note`` finds it for the summary.
+    A source whose Facts alone lead nowhere may also have a ``note``: ``closing_note`` finds it for the summary. One
+    that takes settings has ``settings``, their names: ``known_settings`` finds them.
     """
 
     name: str
@@ -118,6 +119,11 @@ class Source(Protocol):
         Every record is accounted for: it gives at least one Fact or one Untranslated.
         """
         ...
+
+
+def known_settings(source: Source) -> tuple[str, ...]:
+    """Return the names that ``--set`` may use with this source; one with a colon goes on with what it is about."""
+    return tuple(getattr(source, "settings", ()))
 
 
 def closing_note(source: Source) -> str:

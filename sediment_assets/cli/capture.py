@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sediment_assets.cli.facts import aligned, reasons
-from sediment_assets.cli.output import is_styled, printable, say, say_done, warn
+from sediment_assets.cli.output import fail, is_styled, printable, say, say_done, warn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -71,7 +71,11 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     capture.add_argument("--instant", metavar="TIME", help="when records that do not say so happened")
     capture.add_argument("--github-host", default="github.com", metavar="HOST", help="host of GitHub payloads")
     capture.add_argument(
-        "--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the source; may be repeated"
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a setting of the source, such as session=ID (docs/capture.md); may be repeated",
     )
     capture.set_defaults(run=run, usage_error=capture.error)
 
@@ -88,6 +92,7 @@ class _Help(argparse.Action):
 def run(args: argparse.Namespace) -> int:
     """Capture and print what became of the records; raises SedimentError."""
     from sediment_assets.adapters.capture_files import find_capture_files
+    from sediment_assets.capture.contract import Remainder
     from sediment_assets.capture.tally import Tally
 
     sources = _sources()
@@ -96,7 +101,9 @@ def run(args: argparse.Namespace) -> int:
             say(line)
         return 0
     _check_usage(args, sources)
-    source, options = sources[args.source], _options(args)
+    source = sources[args.source]
+    settings = _settings(args, source)
+    options = _options(args, settings)
     files = find_capture_files(args.paths)
     _warn_of_ignored(files)
     tally = Tally()
@@ -105,6 +112,9 @@ def run(args: argparse.Namespace) -> int:
     for line in describe_capture(summary, tally, reading.records, len(files.paths)):
         say(line)
     _say_note(source)
+    if not summary.tables and set(tally.remainders) == {Remainder.UNKNOWN_SHAPE}:
+        fail(f"nothing here is what {source.name} reads: nothing to store; sediment capture lists the sources")
+        return 1
     if summary.destination is not None:
         say_done(f"{'wrote' if args.emit else 'stored in'} {summary.destination}")
     return 0
@@ -177,17 +187,11 @@ def _capture(args: argparse.Namespace, outcomes: Any, tally: Tally, reading: _Re
         reading.clear()
 
 
-def _options(args: argparse.Namespace) -> CaptureOptions:
+def _options(args: argparse.Namespace, settings: dict[str, str]) -> CaptureOptions:
     from sediment_assets.adapters.settings import Settings
     from sediment_assets.capture.contract import CaptureOptions
     from sediment_assets.cli.derive import parse_bound
 
-    settings: dict[str, str] = {}
-    for text in args.set:
-        name, equals, value = text.partition("=")
-        if not equals or not name:
-            args.usage_error(f"argument --set: expected NAME=VALUE, got {text!r}")
-        settings[name] = value
     return CaptureOptions(
         org_id=Settings.load().org_id(args.org_id),
         session_keys=tuple(args.session_key),
@@ -195,6 +199,26 @@ def _options(args: argparse.Namespace) -> CaptureOptions:
         github_host=args.github_host,
         settings=settings,
     )
+
+
+def _settings(args: argparse.Namespace, source: Source) -> dict[str, str]:
+    """Return what ``--set`` says; a name that the source does not know is a usage error, not ignored."""
+    from sediment_assets.capture.contract import known_settings
+
+    known = known_settings(source)
+    # By the word before the colon, and whether something follows it.
+    kinds = {(word, bool(about)) for word, _, about in (name.partition(":") for name in known)}
+    settings: dict[str, str] = {}
+    for text in args.set:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            args.usage_error(f"argument --set: expected NAME=VALUE, got {text!r}")
+        word, _, about = name.partition(":")
+        if (word, bool(about)) not in kinds:
+            expected = f"one of {', '.join(known)}" if known else "none: this source has no settings"
+            args.usage_error(f"argument --set: expected {expected}, got {name!r}")
+        settings[name] = value
+    return settings
 
 
 def _sources() -> Mapping[str, Source]:

@@ -70,5 +70,11 @@ def describe_planting(evidence: DemoEvidence, summary: ImportSummary) -> list[st
     lines += [f"  {slug}: {commits} commits" for slug, commits in evidence.mirrors.items()]
     lines += ["", "settings:"]
     lines += [f"  export {name}={shlex.quote(value)}" for name, value in evidence.settings.items()]
-    out = shlex.quote(str(evidence.directory / "rows"))
-    return [*lines, "", "next:", f"  sediment export rlvr --target sediment --out {out}"]
+    directory = shlex.quote(str(evidence.directory))
+    return [
+        *lines,
+        "",
+        "next (.env there says the same settings):",
+        f"  cd {directory}",
+        "  sediment export rlvr --target sediment --out rows",
+    ]

@@ -19,8 +19,8 @@ once, and whoever reads the completion file reads a whole generation. What is th
 """
 EPILOG: Final = """
 examples:
-  sediment generations copy /mnt/archive
-  sediment generations copy s3://bucket/rows --kind swe-bench
+  sediment generations copy --to /mnt/archive
+  sediment generations copy --to s3://bucket/rows --kind swe-bench
 
 Buckets need the extra `object-store`; credentials are those of the store's own
 client (for S3: AWS_ACCESS_KEY_ID, AWS_PROFILE, AWS_ENDPOINT_URL, …).
@@ -34,7 +34,13 @@ def add_parser(
     copying = commands.add_parser(
         "copy", help="copy complete ones to a bucket or disk", description=DESCRIPTION, epilog=EPILOG
     )
-    copying.add_argument("destination", metavar="DESTINATION", help="a directory, or a URL such as s3://bucket/prefix")
+    copying.add_argument(
+        "--to",
+        dest="destination",
+        required=True,
+        metavar="DESTINATION",
+        help="a directory, or a URL such as s3://bucket/prefix",
+    )
     copying.add_argument(
         "root", nargs="?", type=Path, metavar="ROOT", help="export root (default: SEDIMENT_EXPORT_ROOT, or exports)"
     )

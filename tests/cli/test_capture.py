@@ -193,6 +193,34 @@ def test_a_wrong_path_or_organization_is_one_line(run: Run, tmp_path: Path):
     assert result.stderr.startswith("error: --org-id: expected an organization id")
 
 
+def test_files_of_which_the_source_reads_nothing_are_an_error(run: Run, tmp_path: Path):
+    (tmp_path / "other.json").write_text('{"zen": "Keep it logically awesome."}')
+    done = run("capture", "litellm", "other.json")
+    assert done.returncode == 1
+    assert "other.json:1: unknown_shape: " in done.stdout
+    assert (
+        done.stderr
+        == "error: nothing here is what litellm reads: nothing to store; sediment capture lists the sources\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "setting", "expected"),
+    [
+        ("ci", "rpo=a/b", "one of repo, repo:PATH, repository_id:OWNER/NAME, got 'rpo'"),
+        ("ci", "repository_id=7", "one of repo, repo:PATH, repository_id:OWNER/NAME, got 'repository_id'"),
+        ("litellm", "sesion=s", "one of session, utc-offset, got 'sesion'"),
+        ("github", "repo=a/b", "none: this source has no settings, got 'repo'"),
+    ],
+)
+def test_a_setting_that_the_source_does_not_know_is_a_usage_error(
+    source: str, setting: str, expected: str, log: Path, capsys: pytest.CaptureFixture[str]
+):
+    with pytest.raises(SystemExit, match="2"):
+        main(["capture", source, str(log), "--set", setting])
+    assert f"argument --set: expected {expected}" in capsys.readouterr().err
+
+
 def test_without_a_source_all_are_listed(capsys: pytest.CaptureFixture[str]):
     assert main(["capture"]) == 0
     lines = capsys.readouterr().out.splitlines()

@@ -6,7 +6,7 @@ from functools import partial
 from types import ModuleType
 from typing import Final
 
-from sediment_assets.capture.ci_attempts import Attempts
+from sediment_assets.capture.ci_attempts import IDENTITY_SETTING, REPO_SETTING, Attempts
 from sediment_assets.capture.ci_systems import (
     azure,
     bitbucket,
@@ -47,6 +47,7 @@ class CISource:
     """One JSON object per attempt of a CI run, in the neutral shape or as a CI system sends or lists it."""
 
     name = "ci"
+    settings = (REPO_SETTING, f"{REPO_SETTING}:PATH", f"{IDENTITY_SETTING}:OWNER/NAME")
     note = (
         "A repository that Pushes know by its id on GitHub takes no outcome without that id: "
         "records say it in the neutral shape, or --set repository_id:OWNER/NAME=ID does."

@@ -9,7 +9,8 @@ from typing import Final
 
 from sediment_assets.capture.contract import CaptureOptions, Document, Record, Source, Translated, Untranslated
 from sediment_assets.capture.exchange_calls import ExchangeCalls, refuse_record
-from sediment_assets.capture.model_calls import left_out_items
+from sediment_assets.capture.lookup import SESSION_SETTING
+from sediment_assets.capture.model_calls import OFFSET_SETTING, left_out_items
 from sediment_assets.capture.model_spans import Span, find_spans
 from sediment_assets.capture.record_fields import RefusedError, unknown_shape
 from sediment_assets.capture.recorded_exchanges import Exchange, find_exchanges
@@ -20,6 +21,7 @@ class Exchanges:
     """The source ``exchanges``."""
 
     name = "exchanges"
+    settings = (SESSION_SETTING, OFFSET_SETTING)
     help = "recorded requests and responses of model APIs, and OpenTelemetry GenAI spans with messages → model calls"
 
     def translate(self, documents: Iterable[Document], options: CaptureOptions) -> Iterator[Translated | Untranslated]:

@@ -26,7 +26,15 @@ from sediment_assets.capture.litellm_fields import (
     user_of,
 )
 from sediment_assets.capture.litellm_records import LogRecord, find_record
-from sediment_assets.capture.model_calls import Clock, ModelCall, left_out_items, model_name, to_fact
+from sediment_assets.capture.lookup import SESSION_SETTING
+from sediment_assets.capture.model_calls import (
+    OFFSET_SETTING,
+    Clock,
+    ModelCall,
+    left_out_items,
+    model_name,
+    to_fact,
+)
 from sediment_assets.capture.model_requests import ModelRequests, upstream_id
 from sediment_assets.capture.model_responses import ModelAnswer, read_answer
 from sediment_assets.capture.record_fields import RefusedError
@@ -38,6 +46,7 @@ class LiteLLM:
     """The source ``litellm``."""
 
     name = "litellm"
+    settings = (SESSION_SETTING, OFFSET_SETTING)
     help = "logs of a LiteLLM gateway: StandardLoggingPayload, callback kwargs, spend logs → model calls"
 
     def translate(self, documents: Iterable[Document], options: CaptureOptions) -> Iterator[Translated | Untranslated]:

@@ -17,6 +17,8 @@ from sediment_assets.capture.contract import (
     Translated,
     Untranslated,
 )
+from sediment_assets.capture.lookup import SESSION_SETTING
+from sediment_assets.capture.model_calls import OFFSET_SETTING
 from sediment_assets.capture.transcripts.claude_code import ClaudeCode
 from sediment_assets.capture.transcripts.codex import Codex
 from sediment_assets.capture.transcripts.mini_swe_agent import MiniSweAgent
@@ -54,6 +56,7 @@ class Transcripts:
     """Transcripts of any number of formats in one run."""
 
     name = "transcripts"
+    settings = (SESSION_SETTING, OFFSET_SETTING)
     help = "sessions of Claude Code and Codex, trajectories of SWE-agent, mini-swe-agent and OpenHands"
 
     def translate(self, documents: Iterable[Document], options: CaptureOptions) -> Iterator[Translated | Untranslated]:

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from sediment_assets.capture.contract import CaptureOptions
+from sediment_assets.capture.lookup import SESSION_SETTING
 from sediment_assets.facts.json_values import JsonObject, JsonValue
 from sediment_assets.facts.text import strip
 
-SESSION_SETTING: Final = "session"
 """``--set session=ID``: the Session of records that name none."""
 _OWN_KEYS: Final = ("sessionId", "session_id")
 _PLAIN: Final = re.compile(r"[\w.:/<>-]{1,60}")

@@ -26,7 +26,7 @@ def test_planting_prints_counts_settings_and_the_next_step(tmp_path: Path, capsy
     assert "  pushes: 40" in lines
     assert "  acme/telemetry-dashboard: 29 commits" in lines
     assert f"  export SEDIMENT_MIRROR_PATH='{directory}/mirrors'" in lines
-    assert lines[-1] == f"  sediment export rlvr --target sediment --out '{directory}/rows'"
+    assert lines[-2:] == [f"  cd '{directory}'", "  sediment export rlvr --target sediment --out rows"]
     assert (directory / "facts.db").is_file()
 
 

@@ -166,8 +166,8 @@ def test_the_command_copies_the_newest_of_each_and_says_so(
     root.rows("a.0")
     newest = root.rows("b.0")
     archive = tmp_path / "archive"
-    assert main(["generations", "copy", str(archive), str(root.path)]) == 0
+    assert main(["generations", "copy", "--to", str(archive), str(root.path)]) == 0
     assert {path.parent.name for path in archive.rglob(RECORD)} == {newest.name}
     assert capsys.readouterr().out.splitlines()[-1] == f"{archive}: copied 1, there already 0, failed 0"
-    assert main(["generations", "copy", str(archive), str(root.path)]) == 0
+    assert main(["generations", "copy", "--to", str(archive), str(root.path)]) == 0
     assert capsys.readouterr().out == f"{archive}: copied 0, there already 1, failed 0\n"
