@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
+from typing import Final
 
 from sediment_assets.adapters.git_mirror_store import GitMirrorStore
 from sediment_assets.adapters.mirror_jobs import KnownRepositories
@@ -16,6 +17,10 @@ from sediment_assets.capture.observations import read_notes
 from sediment_assets.mirrors.layout import mirror_path
 from sediment_assets.mirrors.reader import MirrorError
 from sediment_assets.repositories.keys import LegacyKey, RepositoryKey
+
+_WITHOUT_MIRRORS: Final = (
+    "so every repository counts as mirror_absent, and a Session whose commits only notes tell as no_attributed_commit"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +88,11 @@ def mirror_warning(base: Path, org_id: str) -> str | None:
     :raises MirrorError: when the base cannot be listed.
     """
     if not base.is_dir():
-        return f"{base}: no such directory, so every repository counts as mirror_absent; check SEDIMENT_MIRROR_PATH"
+        return f"{base}: no such directory, {_WITHOUT_MIRRORS}; check SEDIMENT_MIRROR_PATH, or run sediment mirror sync"
     with GitMirrorStore(base) as store:
         if store.keys(org_id):
             return None
     return (
-        f"{base}: holds no mirror of organization {org_id}, so every repository counts as mirror_absent; check "
+        f"{base}: holds no mirror of organization {org_id}, {_WITHOUT_MIRRORS}; check "
         "SEDIMENT_MIRROR_PATH and SEDIMENT_ORG_ID, or run sediment mirror sync"
     )

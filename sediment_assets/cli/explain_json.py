@@ -74,6 +74,7 @@ def _plain_rollout(chain: SessionChain) -> dict[str, Any]:
             }
             for commit in chain.commits
         ],
+        "repositories_without_mirror": list(chain.without_mirror),
     }
 
 

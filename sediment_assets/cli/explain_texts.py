@@ -12,6 +12,7 @@ from sediment_assets.facts.json_values import decode
 from sediment_assets.lineage.chain import Presence
 from sediment_assets.lineage.missing import MISSING
 from sediment_assets.mirrors.layout import mirror_path
+from sediment_assets.targets.skips import TaskSkip
 
 if TYPE_CHECKING:
     from sediment_assets.adapters.explanation import DeclinedSession, Explanation, PublishedRow
@@ -208,6 +209,9 @@ def _declined(chain: SessionChain) -> Iterator[str]:
         if key[1] is not None:
             yield f"    git: {key[1]}"
         yield f"    missing: {MISSING[reason]}"
+        if reason is TaskSkip.NO_ATTRIBUTED_COMMIT and chain.without_mirror:
+            pushed = ", ".join(chain.without_mirror)
+            yield f"    pushed, but without mirror, so that no note was seen: {pushed}; run sediment mirror sync"
 
 
 def describe_declined(found: Sequence[DeclinedSession]) -> Iterator[str]:

@@ -80,6 +80,8 @@ class SessionChain:
     commits: tuple[CommitLink, ...]
     pushes_near: tuple[Push, ...]
     """For a Session without commits: Pushes whose commits were compared with what its calls wrote."""
+    without_mirror: tuple[str, ...]
+    """For a Session without commits: repositories that Pushes name and that have no mirror, so no note was seen."""
     answers: tuple[Answer, ...]
 
 
@@ -121,6 +123,7 @@ def build_chain(
         _calls(rollout, session),
         commits,
         () if keys else _pushes_near(session, facts, policy),
+        () if keys else _without_mirror(facts, resolver, mirrors),
         answers(rollout, ci, resolver, mirrors, commands),
     )
 
@@ -135,6 +138,12 @@ def _pushes_near(session: StoredSession, facts: FactReader, policy: DerivationPo
         return any(start <= instant <= end for instant in instants)
 
     return tuple(filter(is_near, facts.pushes()))
+
+
+def _without_mirror(facts: FactReader, resolver: RepositoryResolver, mirrors: MirrorStore) -> tuple[str, ...]:
+    resolved = map(resolver.fact, facts.pushes())
+    labels = {one.key: one.label for one in resolved if not isinstance(one, RepositoryReason)}
+    return tuple(sorted(label for key, label in labels.items() if mirrors.open(key) is None))
 
 
 def _calls(rollout: Rollout, session: StoredSession) -> tuple[CallLink, ...]:

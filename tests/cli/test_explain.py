@@ -45,6 +45,14 @@ def test_json_is_one_object(planted: Path):
     assert swe_bench["declined"][0]["missing"]
 
 
+def test_a_session_without_commits_hears_of_repositories_whose_notes_were_not_seen(planted: Path):
+    question = ("explain", "--session", "dashboard-retention-question")
+    hint = "    pushed, but without mirror, so that no note was seen: {}; run sediment mirror sync"
+    assert hint.format("acme/mobile-app") in sediment(*question, cwd=planted).stdout.splitlines()
+    unsynced = sediment(*question, cwd=planted, settings={"SEDIMENT_MIRROR_PATH": "not-yet"}).stdout.splitlines()
+    assert hint.format("acme/ledger, acme/mobile-app, acme/telemetry-dashboard") in unsynced
+
+
 def test_all_declined_sessions_can_be_listed(planted: Path):
     found = json.loads(sediment("explain", "--declined", "--json", cwd=planted).stdout)
     listed = {(one["session_id"], one["target"], one["population"], one["reason"]) for one in found}

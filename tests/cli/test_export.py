@@ -85,8 +85,8 @@ def test_nothing_written_is_success(tmp_path: Path, evidence: Evidence):
     assert names(tmp_path / "out") == [RECORD, CLAIM]
     assert not (tmp_path / "no").exists()
     assert done.stderr.splitlines()[0] == (
-        "no_mirrors: no/such/directory: no such directory, so every repository counts as mirror_absent; "
-        "check SEDIMENT_MIRROR_PATH"
+        "no_mirrors: no/such/directory: no such directory, so every repository counts as mirror_absent, and a Session "
+        "whose commits only notes tell as no_attributed_commit; check SEDIMENT_MIRROR_PATH, or run sediment mirror sync"
     )
 
 
