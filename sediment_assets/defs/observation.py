@@ -10,11 +10,12 @@ from typing import Any, Final
 import dagster as dg
 
 from resources.evidence_store import EvidenceStore
-from resources.generations import DATA_VERSION
+from resources.generations import DATA_VERSION, NoGenerationError, newest_materialized
 from sediment_assets.defs.keys import FACT_KEYS, MIRRORED_COMMITS, ROLLOUTS
 from sediment_assets.derive.policy import DEFAULT_POLICY
 from sediment_assets.rollouts.derivation import gather_evidence
 from sediment_assets.rollouts.evidence_versions import (
+    NO_EVIDENCE,
     DayVersions,
     EvidenceKind,
     KindVersion,
@@ -62,11 +63,23 @@ def day_observations(
     days = _days(evidence, partitions)
     before = {kind: _observed(instance, key) for kind, key in KIND_KEYS.items()}
     known = {day for versions in before.values() for day in versions}
-    # A day without evidence is observed, too, once it was materialized: what comes later is a change then.
-    materialized = instance.get_materialized_partitions(ROLLOUTS)
-    first_seen = materialized - set(before[EvidenceKind.COMMITS])
-    for day in sorted({*days, *known, *first_seen}):
+    unseen = instance.get_materialized_partitions(ROLLOUTS) - known - set(days)
+    lost = {day for day in unseen if _had_evidence(instance, day)}
+    # Days before a partition start that was moved since are nobody's any more.
+    for day in sorted({*days, *known, *lost} & set(partitions.get_partition_keys())):
         yield from _day(day, days.get(day, {}), {kind: before[kind].get(day) for kind in EvidenceKind})
+
+
+def _had_evidence(instance: dg.DagsterInstance, day: str) -> bool:
+    """Whether a day that has no evidence now, and was never observed, was materialized from some.
+
+    A day that never had any is not observed: its first observation would make it look stale.
+    """
+    try:
+        tags = newest_materialized(instance, ROLLOUTS, day).tags
+    except NoGenerationError:
+        return False
+    return tags.get(EVIDENCE, tag_of(NO_EVIDENCE)) != tag_of(NO_EVIDENCE)
 
 
 def _day(
