@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sediment_assets.cli.graph import DEFAULT_EXPORT_ROOT
-from sediment_assets.cli.output import say, warn
+from sediment_assets.cli.output import say, warn, warn_without_facts
+from sediment_assets.cli.parser import calendar_day
 from sediment_assets.errors import SedimentError
 
 if TYPE_CHECKING:
     from sediment_assets.adapters.explanation import Explanation
+    from sediment_assets.adapters.settings import EvidenceSettings
     from sediment_assets.derive.policy import DerivationPolicy
 
 DESCRIPTION = """
@@ -103,6 +105,8 @@ def _run_declined(args: argparse.Namespace) -> int:
     from sediment_assets.adapters.verification_file import read_verification_commands
     from sediment_assets.cli.explain_texts import describe_declined
 
+    day = _day(args.partition)
+    _check_reason(args.reason)
     settings = Settings.load()
     evidence = settings.evidence()
     found = list_declined(
@@ -111,8 +115,10 @@ def _run_declined(args: argparse.Namespace) -> int:
         evidence.mirror_path,
         commands=read_verification_commands(settings.verifier_commands_file()),
         policy=_policy(args),
-        day=_day(args.partition),
+        day=day,
     )
+    if not found:
+        _warn_without_facts(evidence)
     wanted = [one for one in found if args.reason in (None, one.reason)]
     if args.json:
         say(json.dumps([one._asdict() for one in wanted], indent=2))
@@ -124,9 +130,27 @@ def _run_declined(args: argparse.Namespace) -> int:
 
 def _day(text: str | None) -> date | None:
     try:
-        return None if text is None else date.fromisoformat(text)
-    except ValueError:
-        raise ExplainError(f"--partition: expected a day such as 2026-11-02, got {text!r}") from None
+        return None if text is None else calendar_day(text)
+    except argparse.ArgumentTypeError as error:
+        raise ExplainError(f"--partition: {error}") from None
+
+
+def _check_reason(text: str | None) -> None:
+    """Refuse what no Session can be declined for: nothing found would look like good news."""
+    from sediment_assets.lineage.missing import MISSING
+
+    reasons = sorted(reason.value for reason in MISSING)
+    if text is not None and text not in reasons:
+        raise ExplainError(f"--reason: expected one of {', '.join(reasons)}, got {text!r}")
+
+
+def _warn_without_facts(evidence: EvidenceSettings) -> None:
+    """Warn as an export does when the organization has no visible Fact: asked only when nothing was found."""
+    from sediment_assets.adapters.evidence import open_evidence
+
+    with open_evidence(evidence.org_id, evidence.database_url, evidence.mirror_path) as opened:
+        has_facts = opened.facts.as_of() is not None
+    warn_without_facts(evidence.org_id, evidence.database_url, has_facts=has_facts)
 
 
 def _policy(args: argparse.Namespace) -> DerivationPolicy:
@@ -147,7 +171,7 @@ def _explain(args: argparse.Namespace) -> Explanation:
     for text in commands.warnings:
         warn(text)
     root = settings.export_root(Path(DEFAULT_EXPORT_ROOT))
-    return explain_session(
+    explanation = explain_session(
         evidence.org_id,
         evidence.database_url,
         evidence.mirror_path,
@@ -157,6 +181,8 @@ def _explain(args: argparse.Namespace) -> Explanation:
         root=root if root.is_dir() else None,
         generations=args.generations,
     )
+    warn_without_facts(evidence.org_id, evidence.database_url, has_facts=explanation.as_of is not None)
+    return explanation
 
 
 def _session(args: argparse.Namespace, org_id: str) -> str:

@@ -229,4 +229,5 @@ def describe_declined(found: Sequence[DeclinedSession]) -> Iterator[str]:
         )
         yield ""
     sessions = {one.session_id for one in found}
-    yield f"Sessions: {len(sessions)}; sediment explain --session ID shows one with its evidence"
+    hint = "; sediment explain --session ID shows one with its evidence" if sessions else ""
+    yield f"Sessions: {len(sessions)}{hint}"

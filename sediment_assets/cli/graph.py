@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from sediment_assets.cli.output import say, warn_without_mirrors
+from sediment_assets.cli.parser import calendar_day
 from sediment_assets.errors import SedimentError
 
 HOME_DIRECTORY: Final = ".dagster"
@@ -61,19 +62,16 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         description=BACKFILL_DESCRIPTION,
         epilog=BACKFILL_EPILOG,
     )
-    backfill.add_argument("--from", dest="first", required=True, type=_day, metavar="DAY", help="first day, YYYY-MM-DD")
-    backfill.add_argument("--to", dest="last", required=True, type=_day, metavar="DAY", help="last day, included")
+    backfill.add_argument(
+        "--from", dest="first", required=True, type=calendar_day, metavar="DAY", help="first day, YYYY-MM-DD"
+    )
+    backfill.add_argument(
+        "--to", dest="last", required=True, type=calendar_day, metavar="DAY", help="last day, included"
+    )
     backfill.set_defaults(run=run_backfill)
     ui = subparsers.add_parser("ui", help="open the asset graph in the browser", description=UI_DESCRIPTION)
     ui.add_argument("--port", type=int, default=3000, help="port on 127.0.0.1 (default: 3000)")
     ui.set_defaults(run=run_ui)
-
-
-def _day(text: str) -> date:
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"expected a day such as 2026-11-02, got {text!r}") from None
 
 
 def run_backfill(args: argparse.Namespace) -> NoReturn:

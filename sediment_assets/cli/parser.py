@@ -6,9 +6,26 @@ import argparse
 import sys
 import textwrap
 from collections.abc import Sequence
+from datetime import date
 from typing import Any, NoReturn
 
 HELP_COLUMNS = 80
+
+
+def calendar_day(text: str) -> date:
+    """Parse the name of a partition.
+
+    :raises argparse.ArgumentTypeError: when there is no such day.
+    """
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected a day such as 2026-11-02, got {text!r}") from None
+
+
+def partition_day(text: str) -> str:
+    """Check the name of a partition and return it as directories spell it; raises as ``calendar_day``."""
+    return calendar_day(text).isoformat()
 
 
 class _HelpFormatter(argparse.HelpFormatter):

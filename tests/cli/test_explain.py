@@ -74,6 +74,9 @@ def test_all_declined_sessions_can_be_listed(planted: Path):
         (["--session", "x", "--declined"], 1, "one of the three"),
         (["--session", "x", "--partition", "2026-11-03"], 1, "expected together with --declined"),
         (["--declined", "--partition", "Tuesday"], 1, "--partition: expected a day such as 2026-11-02, got 'Tuesday'"),
+        (["--declined", "--partition", "2026-02-30"], 1, "expected a day such as 2026-11-02, got '2026-02-30'"),
+        (["--declined", "--reason", "mirror_absnt"], 1, "mirror_absent, missing_verifier_evidence, no_attributed_"),
+        (["--declined", "--reason", "mirror_absnt"], 1, "--reason: expected one of degenerate_commit_range, "),
         (["other-x-seg0"], 1, "instance id: expected acme-<session>-<7 hex digits> or acme-<session>-seg<number>"),
         (["--session", ""], 1, "--session: expected "),
         (["--session", "\udcff"], 1, "--session: expected "),
@@ -86,6 +89,18 @@ def test_refusals(planted: Path, arguments: list[str], code: int, says: str):
     assert (done.returncode, done.stdout) == (code, "")
     assert says in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("question", [("--declined",), ("--session", "s"), ("--declined", "--json")])
+def test_an_organization_without_facts_is_warned_of(planted: Path, question: tuple[str, ...]):
+    done = sediment("explain", *question, cwd=planted, settings={"SEDIMENT_ORG_ID": "acne"})
+    assert done.stderr.startswith("no_facts: the Fact store has no visible Fact of organization 'acne' ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_no_declined_session_leads_nowhere(planted: Path):
+    done = sediment("explain", "--declined", "--partition", "2026-11-07", cwd=planted)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "Sessions: 0\n", "")
 
 
 def test_a_session_that_nobody_captured_exits_1(planted: Path):
