@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from sediment_assets.cli import generation_copy, generation_diff
 from sediment_assets.cli.graph import DEFAULT_EXPORT_ROOT, become, graph_environment, instance_directory
 from sediment_assets.cli.output import fail, say, say_done
+from sediment_assets.cli.parser import partition_day
 from sediment_assets.errors import SedimentError
 
 if TYPE_CHECKING:
@@ -64,6 +65,10 @@ that the event log gives to readers, the bundles that kept ones rest on, and eve
 progress. One that is being read is left alone; an incomplete one goes only when its process is provably dead. Without
 --yes nothing is removed.
 """
+NOTHING_IN_LAYOUT: Final = (
+    "no generations in the layout KIND/PARTITION/RUN here; command-line exports are checked by "
+    "sediment generations verify|diff DIR"
+)
 
 
 class GenerationsError(SedimentError):
@@ -122,7 +127,7 @@ def _add_root(parser: argparse.ArgumentParser) -> None:
 
 def _add_selection(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kind", choices=KINDS, help="of this target or canonical asset only")
-    parser.add_argument("--partition", metavar="DAY", help="of this partition only, YYYY-MM-DD")
+    parser.add_argument("--partition", type=partition_day, metavar="DAY", help="of this partition only, YYYY-MM-DD")
 
 
 def _at_least_one(text: str) -> int:
@@ -145,17 +150,16 @@ def run_list(args: argparse.Namespace) -> int:
     from sediment_assets.cli.generation_texts import describe_generations, plain_generation
 
     root = export_root(args.root)
-    found = [
-        one
-        for one in find_generations(root)
-        if args.kind in (None, one.kind) and args.partition in (None, one.partition)
-    ]
+    all_found = find_generations(root)
+    found = [one for one in all_found if args.kind in (None, one.kind) and args.partition in (None, one.partition)]
     shown = found if args.all else _newest(found)
     if args.json:
         say(json.dumps([plain_generation(one) for one in shown], indent=2))
         return 0
     for line in describe_generations(root, found, shown):
         say(line)
+    if not all_found:
+        say(NOTHING_IN_LAYOUT)
     return 0
 
 

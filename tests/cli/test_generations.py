@@ -50,6 +50,23 @@ class TestList:
         assert done.returncode == 1
         assert "nowhere: expected an export root (SEDIMENT_EXPORT_ROOT), got no directory" in done.stderr
 
+    def test_exports_of_the_command_line_are_pointed_elsewhere(self, root: Root, tmp_path: Path):
+        root.rows("a.0").rename(tmp_path / "rows")
+        for place in (tmp_path, tmp_path / "rows"):
+            done = generations(tmp_path, "list", str(place))
+            assert done.returncode == 0
+            assert done.stdout.splitlines()[-1] == (
+                "no generations in the layout KIND/PARTITION/RUN here; command-line exports are checked by "
+                "sediment generations verify|diff DIR"
+            )
+
+    def test_a_partition_is_a_day_that_exists(self, root: Root, tmp_path: Path):
+        root.rows("a.0")
+        assert "a.0" in generations(tmp_path, "list", "--partition", DAY.replace("-", "")).stdout
+        done = generations(tmp_path, "list", "--partition", "2026-02-30")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.endswith("expected a day such as 2026-11-02, got '2026-02-30'\n")
+
 
 class TestVerify:
     def test_each_damaged_file_is_named(self, root: Root, tmp_path: Path):
