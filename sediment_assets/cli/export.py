@@ -150,7 +150,9 @@ def _from_facts(args: argparse.Namespace, settings: Settings, target: Target) ->
 def _from_bundle(args: argparse.Namespace, settings: Settings, target: Target) -> ExportSummary:
     from sediment_assets.adapters.bundle_dir import open_bundle
     from sediment_assets.adapters.git_mirror_store import GitMirrorStore
+    from sediment_assets.publish.artifacts import RECORD
     from sediment_assets.publish.export import export_rlvr
+    from sediment_assets.publish.reading import completion_file
     from sediment_assets.targets.registry import TARGETS as SPECS
 
     _refuse_profile(args)
@@ -159,6 +161,8 @@ def _from_bundle(args: argparse.Namespace, settings: Settings, target: Target) -
             f"--from {args.bundle}: expected the directory of a derived bundle, got none; "
             f"make one with sediment derive --out {args.bundle}, or leave --from out to derive from the Facts"
         )
+    if completion_file(Path(args.bundle)) == Path(args.bundle, RECORD):
+        raise ExportError(f"--from {args.bundle}: an export, not a derived bundle: sediment derive makes one")
     with ExitStack() as stack:
         with stages("copying the bundle") as progress:
             source = stack.enter_context(open_bundle(Path(args.bundle), progress=progress))

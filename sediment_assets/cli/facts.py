@@ -124,7 +124,7 @@ def describe_store(count: StoreCount) -> list[str]:
     """Spell a store's counts: a block of aligned lines per organization."""
     lines = [f"store: {count.store}", f"database: {count.database}", f"schema revision: {count.revision}"]
     if not count.organizations:
-        lines.append("no Facts; import some with sediment facts import PATH")
+        lines.append("no Facts; store some with sediment capture SOURCE PATH, or sediment facts import PATH")
     for organization in count.organizations:
         lines += ["", f"organization: {organization.org_id}", *_organization_lines(organization)]
     return lines

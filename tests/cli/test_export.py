@@ -90,6 +90,16 @@ def test_nothing_written_is_success(tmp_path: Path, evidence: Evidence):
     )
 
 
+def test_an_export_is_no_bundle(tmp_path: Path, evidence: Evidence):
+    assert sediment(*SEDIMENT, cwd=tmp_path, settings=evidence.settings).returncode == 0
+    made = SEDIMENT[SEDIMENT.index("--out") + 1]
+    again = (*EXPORT, "--target", "sediment", "--out", "again", "--from", made)
+    done = sediment(*again, cwd=tmp_path, settings=evidence.settings)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"error: --from {made}: an export, not a derived bundle: sediment derive makes one\n"
+    assert not (tmp_path / "again").exists()
+
+
 def test_a_mirror_base_of_somebody_else_is_warned_of(tmp_path: Path, evidence: Evidence):
     (tmp_path / "documents").mkdir()
     settings = evidence.settings | {"SEDIMENT_MIRROR_PATH": "documents"}

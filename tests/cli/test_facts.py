@@ -97,11 +97,13 @@ def test_an_empty_store_says_how_to_fill_it(url: str, tmp_path: Path, capsys: py
     (tmp_path / "pushes.jsonl").touch()
     run("facts", "import", tmp_path / "pushes.jsonl")
     run("facts")
-    assert capsys.readouterr().out.endswith("no Facts; import some with sediment facts import PATH\n")
+    assert capsys.readouterr().out.endswith(
+        "no Facts; store some with sediment capture SOURCE PATH, or sediment facts import PATH\n"
+    )
 
 
 def test_failures_reach_the_caller(url: str, tmp_path: Path):
-    with pytest.raises(FactStoreError, match="no such file; create it with sediment facts import PATH"):
+    with pytest.raises(FactStoreError, match="no such file; create it with sediment capture SOURCE PATH, or sediment "):
         run("facts")
     (tmp_path / "pushes.jsonl").write_text("{\n")
     with pytest.raises(FactImportError, match=r"pushes.jsonl:1: expected JSON"):

@@ -83,7 +83,10 @@ def require_readable_file(location: StoreLocation) -> None:
     if path.is_dir():
         raise FactStoreError(f"Fact store {path}: expected a file, got a directory")
     if not path.exists():
-        raise FactStoreError(f"Fact store {path}: no such file; create it with sediment facts import PATH")
+        raise FactStoreError(
+            f"Fact store {path}: no such file; "
+            "create it with sediment capture SOURCE PATH, or sediment facts import PATH"
+        )
 
 
 def require_parent_directory(location: StoreLocation) -> None:

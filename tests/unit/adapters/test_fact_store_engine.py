@@ -56,7 +56,10 @@ def refusal(url: str) -> str:
 
 
 def test_a_missing_file_names_the_command_that_makes_it(url: str, tmp_path: Path):
-    assert refusal(url) == f"Fact store {tmp_path}/facts.db: no such file; create it with sediment facts import PATH"
+    assert refusal(url) == (
+        f"Fact store {tmp_path}/facts.db: no such file; "
+        "create it with sediment capture SOURCE PATH, or sediment facts import PATH"
+    )
     assert list(tmp_path.iterdir()) == []
 
 
