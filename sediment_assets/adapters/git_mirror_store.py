@@ -1,5 +1,6 @@
 """All mirrors under one base directory: which exist, opening them, their locks (mirrors.md §1, §4)."""
 
+import errno
 import os.path
 import threading
 from collections import OrderedDict
@@ -18,6 +19,24 @@ from sediment_assets.repositories.keys import RepositoryKey, key_text
 
 MAX_LIVE_MIRRORS = 32
 """Mirrors that keep processes running at once; the one asked longest ago gives way."""
+
+_ABSENT = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG})
+
+
+def has_head(directory: Path) -> bool:
+    """Whether a directory is a mirror: it has an entry ``HEAD``, be it a dangling link (mirrors.md §1).
+
+    :raises MirrorError: when the file system does not say; a mirror taken for absent would drop evidence that is there.
+    """
+    try:
+        os.lstat(directory / "HEAD")
+    except OSError as error:
+        if error.errno in _ABSENT:
+            return False
+        raise MirrorError(
+            f"mirror {directory}: expected a directory this user may read, got {error.strerror}"
+        ) from None
+    return True
 
 
 class GitMirrorStore:
@@ -61,6 +80,8 @@ class GitMirrorStore:
                 else:
                     key = decode_identified(path)
             except ValueError as error:
+                if not os.path.lexists(self.base / path / "HEAD"):  # cannot be looked into, and bears nobody's name
+                    continue
                 self.warnings.append(f"mirror directory {str(self.base / path)!r} is ignored: {error}")
                 continue
             if key is not None:
@@ -68,7 +89,7 @@ class GitMirrorStore:
         return sorted(found, key=lambda key: key.sort_key)
 
     def _directories(self, org_id: str) -> Iterator[PurePosixPath]:
-        """Relative paths of all directories with ``HEAD`` in the places of one organization's mirrors."""
+        """Relative paths of all directories with ``HEAD``, or closed to us, where one organization's mirrors are."""
         if is_absent(self.base):
             return
         paths = [PurePosixPath(name) for name in self._names(PurePosixPath())]
@@ -76,7 +97,11 @@ class GitMirrorStore:
         for _ in ("provider", "host", "id"):
             identified = [path / name for path in identified for name in self._names(path)]
         for path in [*paths, *identified]:
-            if os.path.lexists(self.base / path / "HEAD"):
+            try:
+                is_there = has_head(self.base / path)
+            except MirrorError:  # told by ``open``, to whom it matters
+                is_there = True
+            if is_there:
                 yield path
 
     def _names(self, path: PurePosixPath) -> list[str]:
@@ -90,14 +115,17 @@ class GitMirrorStore:
             ) from None
 
     def open(self, key: RepositoryKey) -> GitMirror | None:
-        """See ``MirrorStore``. The same object each time."""
+        """See ``MirrorStore``. The same object each time.
+
+        :raises MirrorError: when nobody can say whether there is a mirror.
+        """
         if is_absent(self.base):
             return None
         with self._lock:
             mirror = self._mirrors.get(key)
             if mirror is None:
                 directory = self.base / mirror_path(key)
-                if not os.path.lexists(directory / "HEAD"):
+                if not has_head(directory):
                     return None
                 mirror = GitMirror(directory, timeout=self._timeout, on_question=self._touch)
                 self._mirrors[key] = mirror

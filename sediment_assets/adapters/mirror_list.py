@@ -56,10 +56,10 @@ def list_mirrors(base: Path, known: KnownRepositories) -> Iterator[ListedMirror]
 def _listed(store: GitMirrorStore, key: RepositoryKey, known: KnownRepositories) -> ListedMirror:
     path, target = mirror_path(key), known.plan.targets.get(key)
     label = target.label if target else _label(known, key)
-    mirror = store.open(key)
-    if mirror is None:
-        return ListedMirror(key, label, path, pushed=target is not None)
     try:
+        mirror = store.open(key)
+        if mirror is None:
+            return ListedMirror(key, label, path, pushed=target is not None)
         refs, noted = mirror.refs(), read_notes(mirror.notes())
     except MirrorError as error:
         return ListedMirror(key, label, path, 0, pushed=target is not None, problem=str(error))

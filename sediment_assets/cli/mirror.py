@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sediment_assets.cli.facts import aligned
-from sediment_assets.cli.output import say, stages, warn
+from sediment_assets.cli.output import say, say_done, stages, warn
 from sediment_assets.errors import SedimentError
 
 if TYPE_CHECKING:
@@ -106,12 +106,14 @@ def run_sync(args: argparse.Namespace) -> int:
     known = _known(settings, org_id, required=not by_hand)
     jobs = _jobs(args, known)
     sync = MirrorSync(base, database_url, policy, timeout=args.timeout)
-    outcomes = []
+    is_new, outcomes = not base.exists(), []
     with stages("mirrors") as progress:
         for number, job in enumerate(jobs):
             outcomes.append(sync.run(job, _teller(progress, job.label, number)))
     for line in describe_sync(outcomes):
         say(line)
+    if is_new and base.is_dir():
+        say_done(f"new mirror base: {base}")
     for text in [*_warnings(outcomes), *_unresolved(args, known)]:
         warn(text)
     if sync.notice is not None:
@@ -203,7 +205,7 @@ def run_list(args: argparse.Namespace) -> int:
     settings = Settings.load()
     base, org_id = settings.mirror_path(), settings.org_id()
     found = list(list_mirrors(base, _known(settings, org_id, required=False)))
-    say(f"mirrors: {base}")
+    say(f"mirrors: {base}" if base.is_dir() else f"mirrors: {base}: no such directory; sediment mirror sync makes it")
     for line in describe_mirrors(found):
         say(line)
     for mirror in found:
@@ -214,14 +216,21 @@ def run_list(args: argparse.Namespace) -> int:
 
 def describe_mirrors(found: Sequence[ListedMirror]) -> list[str]:
     """Spell mirrors: one aligned line each."""
-    from sediment_assets.facts.instants import format_z
-
     if not found:
         return ["no mirror, and no Push that names a repository"]
     rows: list[tuple[str, ...]] = [("repository", "refs", "notes", "unreadable", "last sync", "mirror")]
     for mirror in found:
         numbers = (mirror.refs, mirror.notes, mirror.unreadable_notes)
         counts = ["-" if mirror.refs is None or mirror.problem else str(number) for number in numbers]
-        synced = format_z(mirror.synced) if mirror.synced else "absent" if mirror.refs is None else "unknown"
-        rows.append((mirror.label or "(no Fact)", *counts, synced, str(mirror.path)))
+        rows.append((mirror.label or "(no Fact)", *counts, _last_sync(mirror), str(mirror.path)))
     return aligned(rows, numbers=(1, 2, 3))
+
+
+def _last_sync(mirror: ListedMirror) -> str:
+    from sediment_assets.facts.instants import format_z
+
+    if mirror.problem is not None:
+        return "unreadable"
+    if mirror.refs is None:
+        return "absent"
+    return "unknown" if mirror.synced is None else format_z(mirror.synced)

@@ -93,6 +93,7 @@ def test_a_sync_from_push_facts_binds_the_noted_session_to_its_commit(team):
     assert first.stdout == (
         "repository   status   refs  notes  observed  mirror\n"
         f"acme/widget  created     2      1         1  {IDENTIFIED}\n"
+        f"new mirror base: {team.directory}/mirrors\n"
     )
     [observation] = team.observations()
     assert (observation.commit_sha, observation.session_id, observation.source_push_id) == (team.commits[1], "s1", "p1")
@@ -135,7 +136,7 @@ def test_one_repository_that_fails_stops_no_other(team):
     )
     found = team.run("sync")
     assert found.returncode == 1
-    assert [line.split()[:2] for line in found.stdout.splitlines()[1:]] == [
+    assert [line.split()[:2] for line in found.stdout.splitlines()[1:-1]] == [
         ["acme/a", "failed"], ["acme/b", "failed"], ["acme/c", "created"], ["acme/d", "declined"],
     ]  # fmt: skip
     assert [line.split(": ")[:2] for line in found.stderr.splitlines()] == [
@@ -171,7 +172,7 @@ def test_a_list_names_repositories_and_their_ids(team):
     )
     found = team.run("sync", "--from", listing, SEDIMENT_DATABASE_URL="")
     assert (found.returncode, found.stderr) == (0, "")
-    assert [line.split()[0::5] for line in found.stdout.splitlines()[1:]] == [
+    assert [line.split()[0::5] for line in found.stdout.splitlines()[1:-1]] == [
         ["acme/gadget", "repositories-v1/acme/github/github.com/43"], ["acme/old", "acme%2Facme%2Fold"],
     ]  # fmt: skip
     only = team.run("sync", "acme/old", "--from", listing, SEDIMENT_DATABASE_URL="")
@@ -254,9 +255,30 @@ def test_a_damaged_mirror_is_named_and_the_others_are_shown(team):
     (team.directory / "mirrors" / IDENTIFIED / "HEAD").write_text("nonsense\n")
     found = team.run("list")
     assert found.returncode == 0
-    assert found.stdout.splitlines()[2].split()[:2] == ["acme/widget", "-"]
+    assert found.stdout.splitlines()[2].split()[:5] == ["acme/widget", "-", "-", "-", "unreadable"]
     assert found.stdout.splitlines()[3].split()[:2] == ["acme/other", "2"]
     assert found.stderr.startswith("mirror_unreadable: acme/widget: ")
+
+
+def test_a_mirror_that_cannot_be_looked_into_is_not_absent(team):
+    team.store(team.push(**IDENTITY))
+    team.run("sync")
+    mirror = team.directory / "mirrors" / IDENTIFIED
+    mirror.rename(team.directory / "away")
+    mirror.symlink_to(mirror)
+    found = team.run("list")
+    assert found.stdout.splitlines()[2].split()[:5] == ["acme/widget", "-", "-", "-", "unreadable"]
+    assert found.stderr.startswith("mirror_unreadable: acme/widget: ")
+
+
+def test_a_base_that_is_not_there_is_told_and_a_new_one_too(team):
+    team.store(team.push(**IDENTITY))
+    base = team.directory / "mirrors"
+    first = team.run("list").stdout.splitlines()[0]
+    assert first == f"mirrors: {base}: no such directory; sediment mirror sync makes it"
+    assert not base.exists()
+    assert team.run("sync").stdout.splitlines()[-1] == f"new mirror base: {base}"
+    assert "new mirror base" not in team.run("sync").stdout
 
 
 def test_pushes_that_cannot_be_resolved_are_told(team, tmp_path):

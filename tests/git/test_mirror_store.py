@@ -101,6 +101,17 @@ def test_base_that_cannot_be_listed_is_an_error(tmp_path):
         tmp_path.chmod(0o755)
 
 
+def test_a_mirror_that_nobody_can_look_into_is_not_absent(tmp_path):
+    loop = tmp_path / mirror_path(LEGACY)  # root may look into every directory, but not into a link to itself
+    loop.symlink_to(loop)
+    (tmp_path / "acme%2F..%2F").symlink_to("acme%2F..%2F")
+    with GitMirrorStore(tmp_path) as store:
+        assert store.keys("acme") == [LEGACY]
+        assert store.warnings == []
+        with pytest.raises(MirrorError, match="expected a directory this user may read, got Too many levels"):
+            store.open(LEGACY)
+
+
 def test_open_gives_the_same_mirror_each_time(tmp_path):
     mirror_at(tmp_path, "acme%2Fowner%2Frepo")
     with GitMirrorStore(tmp_path) as store:
