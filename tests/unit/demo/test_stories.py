@@ -152,6 +152,13 @@ def test_the_documentation_holds_the_case_table():
     assert case_table() in page.read_text()
 
 
+def test_the_page_begins_its_commands_where_the_settings_are_and_names_a_day_with_rows():
+    page = (Path(__file__).parents[3] / "docs" / "demo.md").read_text()
+    assert page.index("cd .demo && . ../.venv/bin/activate") < page.index("sediment explain")
+    [day] = re.findall(r"/assets/targets/sediment/tasks\?view=partitions&partition=2026-11-(\d\d)>", page)
+    assert day in {case.day for case in CASES}
+
+
 def test_notes_name_the_sessions_that_committed():
     for repository in DEMO.mirrored:
         stream = repository.history.stream().decode("utf-8", "replace")
