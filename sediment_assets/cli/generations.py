@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from sediment_assets.cli import generation_copy, generation_diff
 from sediment_assets.cli.graph import DEFAULT_EXPORT_ROOT, become, graph_environment, instance_directory
-from sediment_assets.cli.output import fail, say, say_done
+from sediment_assets.cli.output import fail, say, say_done, say_json
 from sediment_assets.cli.parser import partition_day
 from sediment_assets.errors import SedimentError
 
@@ -154,7 +154,7 @@ def run_list(args: argparse.Namespace) -> int:
     found = [one for one in all_found if args.kind in (None, one.kind) and args.partition in (None, one.partition)]
     shown = found if args.all else _newest(found)
     if args.json:
-        say(json.dumps([plain_generation(one) for one in shown], indent=2))
+        say_json([plain_generation(one) for one in shown])
         return 0
     for line in describe_generations(root, found, shown):
         say(line)
@@ -171,16 +171,18 @@ def _newest(found: Iterable[FoundGeneration]) -> list[FoundGeneration]:
 
 def run_verify(args: argparse.Namespace) -> int:
     """Hash everything again; exit code 1 when anything is damaged."""
-    from sediment_assets.adapters.generations.intact import verify_files
+    from sediment_assets.adapters.generations.intact import verify_files, verify_manifest
     from sediment_assets.cli.generation_texts import quantity
 
     checked = files = incomplete = damaged = 0
-    for one in _to_verify(args.paths or [export_root(None)]):
+    meant = list(_to_verify(args.paths or [export_root(None)]))
+    for one in meant:
         if one.completed_at is None and one.problem is not None and not _is_damaged(one):
             incomplete += 1
             continue
         try:
             files += verify_files(one.path)
+            verify_manifest(one, meant)
             checked += 1
         except SedimentError as error:
             damaged += 1

@@ -23,6 +23,8 @@ from sediment_assets.publish.artifacts import CLAIM, LOCK, PUBLICATION_ORDER, RE
 from sediment_assets.publish.reading import held_for_reading
 
 _CHUNK_BYTES: Final = 1 << 20
+_OWN_DIGEST: Final = "record_sha256"
+"""Digest of everything else in the record: what lineage takes as proof must not change unseen."""
 
 
 class RecordError(SedimentError):
@@ -73,8 +75,10 @@ class GenerationRecord(FrozenModel, extra="forbid"):
     program_version: str = Field(description="Version of this program.")
 
     def encode(self) -> bytes:
-        """Return the record's bytes: indented JSON with sorted keys, and LF."""
-        return (json.dumps(self.model_dump(), indent=2, sort_keys=True, allow_nan=False) + "\n").encode()
+        """Return the record's bytes: indented JSON with sorted keys, its own digest among them, and LF."""
+        plain = self.model_dump()
+        plain[_OWN_DIGEST] = digest_of(plain)
+        return (json.dumps(plain, indent=2, sort_keys=True, allow_nan=False) + "\n").encode()
 
 
 def content_version(files: Mapping[str, FileRecord]) -> str:
@@ -107,12 +111,18 @@ def read_record(directory: Path) -> GenerationRecord:
     except FileNotFoundError:
         raise IncompleteGenerationError(_why_incomplete(directory)) from None
     try:
-        return GenerationRecord.model_validate(decode_strict(content, finite=True))
+        plain = decode_strict(content, finite=True)
+        if isinstance(plain, dict):
+            plain = {name: value for name, value in plain.items() if name != _OWN_DIGEST}
+        record = GenerationRecord.model_validate(plain)
     except JsonError as error:
         raise RecordError(f"{path}: {error}") from None
     except ValidationError as error:
         field, problem = explain_errors(error)[0]
         raise RecordError(f"{path}: {field}: {problem}") from None
+    if content != record.encode():
+        raise RecordError(f"{path}: expected the bytes that {_OWN_DIGEST} is the digest of: the record was changed")
+    return record
 
 
 def _why_incomplete(directory: Path) -> str:

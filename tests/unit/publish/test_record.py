@@ -129,6 +129,15 @@ def test_another_shape_is_refused(tmp_path: Path, content: bytes, says: str):
     assert not isinstance(error.value, IncompleteGenerationError)
 
 
+@pytest.mark.parametrize("position", range(0, len(make_record().encode()), 7))
+def test_every_flipped_bit_of_the_record_is_found(tmp_path: Path, position: int):
+    content = bytearray(make_record().encode())
+    content[position] ^= 1
+    (tmp_path / RECORD).write_bytes(content)
+    with pytest.raises(RecordError):
+        read_record(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [

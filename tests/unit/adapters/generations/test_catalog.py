@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from sediment_assets.adapters.generations.catalog import KINDS, CatalogError, find_generations, look_at
-from sediment_assets.adapters.generations.intact import verify_files
+from sediment_assets.adapters.generations.intact import verify_files, verify_manifest
+from sediment_assets.bundle.encoding import MANIFEST
 from sediment_assets.bundle.errors import BundleError
 from sediment_assets.cli.generations import KINDS as CLI_KINDS
 from sediment_assets.publish.artifacts import CLAIM, LOCK, RECORD
@@ -76,6 +77,25 @@ class TestFilesAreHashedAgain:
         (path / "rollouts.train.jsonl").write_bytes(b"{}\n")
         with pytest.raises(RecordError, match=r"rollouts\.train\.jsonl: expected \d+ bytes"):
             verify_files(path)
+
+    def test_nothing_else_lies_there(self, root: Root, rich_bundle: Path):
+        for path in (root.rows("a.0"), root.bundle("a.0", rich_bundle)):
+            (path / ".extra").touch()
+            with pytest.raises(RecordError, match=r"expected the files that were published, got \.extra besides"):
+                verify_files(path)
+
+    def test_a_bundles_manifest_is_held_to_what_was_made_from_it(self, root: Root, rich_bundle: Path):
+        bundle = root.bundle("a.0", rich_bundle)
+        digest = look_at(bundle).bundle_digest
+        root.rows("a.0", bundle=digest)
+        found = find_generations(root.path)
+        verify_manifest(found[0], found)
+        manifest = (bundle / MANIFEST).read_bytes()
+        (bundle / MANIFEST).write_bytes(manifest.replace(b'"quarantine_revision":0', b'"quarantine_revision":1'))
+        assert manifest != (bundle / MANIFEST).read_bytes()
+        found = find_generations(root.path)
+        with pytest.raises(RecordError, match="expected the manifest that nemo-gym was made from"):
+            verify_manifest(found[0], found)
 
     def test_of_a_bundle(self, root: Root, rich_bundle: Path):
         path = root.bundle("a.0", rich_bundle)
