@@ -6,11 +6,15 @@ Parsing and printing only; the work is ``adapters/generations/copying.py``, impo
 from __future__ import annotations
 
 import argparse
+from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from sediment_assets.cli.output import fail, say
 from sediment_assets.errors import SedimentError
+
+if TYPE_CHECKING:
+    from sediment_assets.adapters.generations.catalog import FoundGeneration
 
 DESCRIPTION: Final = """
 Copy the newest complete generation of each kind and partition to DESTINATION/KIND/PARTITION/RUN.ATTEMPT, after hashing
@@ -53,21 +57,30 @@ def add_parser(
 def run_copy(args: argparse.Namespace) -> int:
     """Copy generation by generation; exit code 1 when any of them could not be copied."""
     from sediment_assets.adapters.generations.catalog import find_generations
-    from sediment_assets.adapters.generations.copying import Destination
+    from sediment_assets.adapters.generations.copying import Destination, UnfinishedCopyError
     from sediment_assets.cli.generations import export_root
 
     destination = Destination(args.destination)
     newest = {(one.kind, one.partition): one for one in find_generations(export_root(args.root)) if one.is_complete}
+    meant = [
+        one for one in newest.values() if args.kind in (None, one.kind) and args.partition in (None, one.partition)
+    ]
     copied = present = failed = 0
-    for one in newest.values():
-        if args.kind not in (None, one.kind) or args.partition not in (None, one.partition):
-            continue
+    busy: list[FoundGeneration] = []
+    for one in chain(meant, busy):
         try:
             if destination.copy(one):
                 copied += 1
                 say(f"copied {one.kind} {one.partition} {one.name}")
             else:
                 present += 1
+        except UnfinishedCopyError as error:
+            # Another host may be at work there: the others first, then once more.
+            if one in busy:
+                failed += 1
+                fail(str(error))
+            else:
+                busy.append(one)
         except SedimentError as error:
             failed += 1
             fail(str(error))

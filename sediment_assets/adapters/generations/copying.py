@@ -28,6 +28,10 @@ class CopyError(SedimentError):
     """A generation that cannot be copied; what was there is unchanged."""
 
 
+class UnfinishedCopyError(CopyError):
+    """Somebody else is copying the same generation, or was killed while they did."""
+
+
 class Destination:
     """A root in some store. ``shown`` names it without credentials."""
 
@@ -77,7 +81,7 @@ class Destination:
                 created.append(name)
         except FileExistsError:
             self._remove(place, created)
-            raise CopyError(f"{self._label(place)}: another process is copying to it; nothing was replaced") from None
+            raise UnfinishedCopyError(f"{self._label(place)}: another process is copying to it; nothing was replaced") from None
         except BaseException:
             self._remove(place, created)
             raise
@@ -107,7 +111,7 @@ class Destination:
         except FileNotFoundError:
             return
         if names:
-            raise CopyError(
+            raise UnfinishedCopyError(
                 f"{self._label(place)}: expected nothing, got {', '.join(names)}: a copy in progress or one that was "
                 "killed; remove it if nobody copies, and copy again"
             )

@@ -11,7 +11,7 @@ from urllib.error import URLError
 
 import pytest
 
-from sediment_assets.adapters.generations.catalog import look_at
+from sediment_assets.adapters.generations.catalog import FoundGeneration, look_at
 from sediment_assets.adapters.generations.copying import CopyError, Destination
 from sediment_assets.cli.main import main
 from sediment_assets.publish.artifacts import CLAIM, RECORD
@@ -169,5 +169,26 @@ def test_the_command_copies_the_newest_of_each_and_says_so(
     assert main(["generations", "copy", "--to", str(archive), str(root.path)]) == 0
     assert {path.parent.name for path in archive.rglob(RECORD)} == {newest.name}
     assert capsys.readouterr().out.splitlines()[-1] == f"{archive}: copied 1, there already 0, failed 0"
+    assert main(["generations", "copy", "--to", str(archive), str(root.path)]) == 0
+    assert capsys.readouterr().out == f"{archive}: copied 0, there already 1, failed 0\n"
+
+
+def test_what_another_host_is_copying_is_looked_at_again_at_the_end(
+    root: Root, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    source = root.rows("a.0")
+    archive = tmp_path / "archive"
+    place = archive / "nemo-gym" / DAY / "a.0"
+    place.mkdir(parents=True)
+    (place / CLAIM).write_bytes((source / CLAIM).read_bytes())
+    copy, looks = Destination.copy, iter(["the rival is at work", "the rival is done"])
+
+    def copied(destination: Destination, found: FoundGeneration) -> bool:
+        if next(looks) == "the rival is done":
+            for path in source.iterdir():
+                (place / path.name).write_bytes(path.read_bytes())
+        return copy(destination, found)
+
+    monkeypatch.setattr(Destination, "copy", copied)
     assert main(["generations", "copy", "--to", str(archive), str(root.path)]) == 0
     assert capsys.readouterr().out == f"{archive}: copied 0, there already 1, failed 0\n"
