@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from sediment_assets.cli.output import fail, say
+from sediment_assets.cli.parser import partition_day
 from sediment_assets.errors import SedimentError
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def add_parser(
         "root", nargs="?", type=Path, metavar="ROOT", help="export root (default: SEDIMENT_EXPORT_ROOT, or exports)"
     )
     copying.add_argument("--kind", choices=kinds, help="of this target or canonical asset only")
-    copying.add_argument("--partition", metavar="DAY", help="of this partition only, YYYY-MM-DD")
+    copying.add_argument("--partition", type=partition_day, metavar="DAY", help="of this partition only, YYYY-MM-DD")
     copying.set_defaults(run=run_copy)
     return copying
 
