@@ -82,7 +82,7 @@ def _payload(
     usage = {"completion_tokens": 300, "prompt_tokens": tokens, "total_tokens": tokens + 300}
     model = "claude-sonnet" if is_anthropic else "gpt-large"
     return {
-        "id": f"chatcmpl-{number}-{turn}",
+        "id": f"chatcmpl-{number:08}-{turn:06}",
         "litellm_call_id": f"{rng.getrandbits(128):032x}",
         "trace_id": f"session-{number}",
         "session_id": "",
@@ -97,7 +97,7 @@ def _payload(
         "total_tokens": tokens + 300,
         "messages": messages,
         "response": {
-            "id": f"chatcmpl-{number}-{turn}",
+            "id": f"chatcmpl-{number:08}-{turn:06}",
             "created": int(BEGIN),
             "model": model,
             "object": "chat.completion",

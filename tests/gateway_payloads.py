@@ -9,7 +9,7 @@ Json = dict[str, Any]
 def payload(**changes: Any) -> Json:
     """A StandardLoggingPayload of one call of Session ``s1``, in OpenAI's shape."""
     record: Json = {
-        "id": "chatcmpl-1",
+        "id": "chatcmpl-000000000001",
         "trace_id": "s1",
         "call_type": "acompletion",
         "status": "success",
@@ -32,7 +32,7 @@ def payload(**changes: Any) -> Json:
 def chat_response(message: Json | None = None, **changes: Any) -> Json:
     """The body of a Chat Completions response."""
     return {
-        "id": "chatcmpl-1",
+        "id": "chatcmpl-000000000001",
         "object": "chat.completion",
         "created": 1772442002,
         "model": "gpt-x-2026",
@@ -51,7 +51,7 @@ def function_call(id: str = "t1", name: str = "edit", arguments: Any = '{"path":
 def anthropic_response(*content: Json, **changes: Any) -> Json:
     """The body of a Messages response."""
     return {
-        "id": "msg_1",
+        "id": "msg_000000000001",
         "type": "message",
         "role": "assistant",
         "model": "claude-x",
@@ -95,7 +95,7 @@ ITEMS: list[Json] = [
 ]
 RESPONSE: Json = {"id": "resp_1", "object": "response", "status": "completed", "output": ITEMS[1:4], "usage": {}}
 ROW: Json = {
-    "request_id": "chatcmpl-1",
+    "request_id": "chatcmpl-000000000001",
     "session_id": "s1",
     "spend": 0.1,
     "startTime": "2026-03-02T09:00:00Z",

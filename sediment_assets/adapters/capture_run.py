@@ -12,6 +12,7 @@ from typing import Final
 from sqlalchemy import Engine
 
 from sediment_assets.adapters.capture_emit import staged_tables
+from sediment_assets.adapters.capture_told import ToldFacts
 from sediment_assets.adapters.fact_store.engine import (
     create_store,
     filling_new_store,
@@ -77,7 +78,7 @@ def store_capture(engine: Engine, outcomes: Outcomes, tally: Tally, *, strict: b
         batches = FactBatches(connection)
         conflicts: list[str] = []
         count = 0
-        for fact, item in _prepared(outcomes, tally):
+        for fact, item, _ in _prepared(outcomes, tally):
             batches.summary(fact.TABLE).read += 1
             batches.add(fact.TABLE, item, _size(item.line))
             count += len(batches.conflicts)
@@ -101,9 +102,10 @@ def emit_capture(out: Path, outcomes: Outcomes, tally: Tally, *, strict: bool = 
     """
     summaries: dict[str, TableSummary] = {}
     with staged_tables(out) as tables:
-        for fact, item in _prepared(outcomes, tally):
-            tables.write(fact, item.line)
-            _count(summaries, fact, item.line, is_stored=True)
+        for fact, item, is_new in _prepared(outcomes, tally):
+            if is_new:
+                tables.write(fact, item.line)
+            _count(summaries, fact, item.line, is_new=is_new, is_stored=True)
         _refuse_if_strict(tally, strict)
         tables.publish()
     return CaptureSummary(str(out), tuple(summaries.values()))
@@ -115,15 +117,18 @@ def check_capture(outcomes: Outcomes, tally: Tally, *, strict: bool = False) -> 
     :raises StrictCaptureError: ``strict``, and something unexpected gave no Fact.
     """
     summaries: dict[str, TableSummary] = {}
-    for fact, item in _prepared(outcomes, tally):
-        _count(summaries, fact, item.line, is_stored=False)
+    for fact, item, is_new in _prepared(outcomes, tally):
+        _count(summaries, fact, item.line, is_new=is_new, is_stored=False)
     _refuse_if_strict(tally, strict)
     return CaptureSummary(None, tuple(summaries.values()))
 
 
-def _prepared(outcomes: Outcomes, tally: Tally) -> Iterator[tuple[Fact, PlacedLine]]:
-    """Yield each Fact with its redacted row; what is no Fact, or beyond what can be stored, is counted."""
-    facts = PreparedFacts()
+def _prepared(outcomes: Outcomes, tally: Tally) -> Iterator[tuple[Fact, PlacedLine, bool]]:
+    """Yield each Fact with its redacted row, and whether it is the first with its id.
+
+    What is no Fact, beyond what can be stored, or another call than the first with its id, is counted.
+    """
+    facts, told = PreparedFacts(), ToldFacts()
     for outcome in outcomes:
         if isinstance(outcome, Untranslated):
             tally.add(outcome)
@@ -132,15 +137,24 @@ def _prepared(outcomes: Outcomes, tally: Tally) -> Iterator[tuple[Fact, PlacedLi
             line = facts.prepare(outcome.fact)
         except LineError as error:
             tally.add(Untranslated(outcome.place, Remainder.INVALID_VALUE, str(error)))
+            continue
+        item = PlacedLine(outcome.place, line)
+        is_new = told.is_new(outcome.fact, item)
+        if isinstance(is_new, Untranslated):
+            tally.add(is_new)
         else:
-            yield outcome.fact, PlacedLine(outcome.place, line)
+            yield outcome.fact, item, is_new
 
 
-def _count(summaries: dict[str, TableSummary], fact: Fact, line: PreparedLine, *, is_stored: bool) -> None:
+def _count(
+    summaries: dict[str, TableSummary], fact: Fact, line: PreparedLine, *, is_new: bool, is_stored: bool
+) -> None:
     summary = summaries.setdefault(fact.TABLE, TableSummary(fact.TABLE))
     summary.read += 1
-    summary.stored += is_stored
-    summary.redactions.update(line.redactions)
+    summary.present += not is_new
+    summary.stored += is_new and is_stored
+    if is_new:
+        summary.redactions.update(line.redactions)
 
 
 def _size(line: PreparedLine) -> int:

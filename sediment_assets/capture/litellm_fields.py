@@ -99,6 +99,8 @@ class Observed:
 
     instant: datetime | None
     duration_ms: int | None
+    start: datetime | None
+    """When the request came, or else the instant: attempts of one request differ in it."""
 
 
 def observed(found: LogRecord, options: CaptureOptions) -> Observed:
@@ -109,10 +111,10 @@ def observed(found: LogRecord, options: CaptureOptions) -> Observed:
     log, place = found.log, found.place
     if found.is_plain:
         instant = call_instant(log.get("timestamp"), "timestamp", options)
-        return Observed(instant, _latency(log.get("latency_sec")))
+        return Observed(instant, _latency(log.get("latency_sec")), instant)
     end = call_instant(log.get("endTime"), f"{place}endTime", options)
     start = call_instant(log.get("startTime"), f"{place}startTime", options)
-    return Observed(end or start, milliseconds(start, end))
+    return Observed(end or start, milliseconds(start, end), start or end)
 
 
 def token_counts(log: JsonObject, answer: ModelAnswer) -> tuple[int | None, int | None]:
@@ -179,6 +181,12 @@ def response_body(found: LogRecord) -> JsonValue:
 def call_id(found: LogRecord) -> str | None:
     """Return the gateway's own id of the call."""
     return first_known([found.log], _CALL_IDS)
+
+
+def is_from_cache(found: LogRecord) -> bool:
+    """Whether the gateway gave an answer again that a provider had given to another call, under the same id."""
+    hit = found.log.get("cache_hit")
+    return hit is True or (isinstance(hit, str) and hit.strip().lower() == "true")
 
 
 def _metadata(found: LogRecord) -> JsonValue:

@@ -1,7 +1,8 @@
 """One captured model call as an InferenceCall (facts.md §3.1): what every source of calls shares.
 
-Identity: the provider's id of the response where there is one, else the gateway's id of the call, else the record's
-content; so the same call told twice is one Fact.
+Identity: the provider's id of the response where it is unlike any other, else what the source knows a call by, else the
+record's content. One record decides alone, so the order of records does not matter, and the same call told twice is one
+Fact.
 """
 
 import hashlib
@@ -13,7 +14,7 @@ from typing import Final
 from pydantic import ValidationError
 
 from sediment_assets.capture.contract import CaptureOptions, Remainder, Untranslated
-from sediment_assets.capture.ids import fact_id
+from sediment_assets.capture.ids import fact_id, is_unique_id
 from sediment_assets.capture.record_fields import RefusedError, invalid, invalid_fact
 from sediment_assets.facts.inference_call import InferenceCall
 from sediment_assets.facts.instants import parse_instant
@@ -42,7 +43,9 @@ class ModelCall:
     output_tokens: int | None = None
     duration_ms: int | None = None
     model_call_id: str | None = None
-    gateway_call_id: str | None = None
+    """The response's id; a short one is not stored, for a store takes calls that share it for one."""
+    identity: str | None = None
+    """What tells the call from any other where its response's id does not."""
     raw: JsonObject = field(default_factory=dict)
     content: JsonValue = None
     """The whole record, which identifies a call that names itself nowhere."""
@@ -53,7 +56,8 @@ def to_fact(call: ModelCall, gateway: GatewayProvider, source: str, options: Cap
 
     :raises RefusedError: values that a Fact cannot hold, by the names of its fields.
     """
-    identity = call.model_call_id or call.gateway_call_id
+    model_call_id = call.model_call_id if is_unique_id(call.model_call_id) else None
+    identity = model_call_id or call.identity
     words = ("id", identity) if identity else ("content", content_digest(call.content, call.session_id))
     try:
         fact = InferenceCall(
@@ -69,7 +73,7 @@ def to_fact(call: ModelCall, gateway: GatewayProvider, source: str, options: Cap
             input_tokens=call.input_tokens,
             output_tokens=call.output_tokens,
             duration_ms=call.duration_ms,
-            model_call_id=call.model_call_id,
+            model_call_id=model_call_id,
             observed_at=call.observed_at,
         )
     except ValidationError as error:

@@ -15,9 +15,12 @@ from sediment_assets.capture.contract import (
     Translated,
     Untranslated,
 )
+from sediment_assets.capture.ids import is_unique_id
 from sediment_assets.capture.litellm_fields import (
     NOT_A_CONVERSATION,
+    Observed,
     call_id,
+    is_from_cache,
     observed,
     request_body,
     response_body,
@@ -31,6 +34,7 @@ from sediment_assets.capture.model_calls import (
     OFFSET_SETTING,
     Clock,
     ModelCall,
+    content_digest,
     left_out_items,
     model_name,
     to_fact,
@@ -39,6 +43,7 @@ from sediment_assets.capture.model_requests import ModelRequests, upstream_id
 from sediment_assets.capture.model_responses import ModelAnswer, read_answer
 from sediment_assets.capture.record_fields import RefusedError
 from sediment_assets.facts.inference_call import InferenceCall
+from sediment_assets.facts.messages import Message
 from sediment_assets.facts.vocabulary import GatewayProvider
 
 
@@ -80,6 +85,7 @@ def _translate(
     sent = requests.read(session_id, request, found.request_place, left_out)
     requests.remember(upstream_id(answer.response_id or ""), request, sent, answer.messages)
     when = observed(found, options)
+    is_provider_id = is_unique_id(answer.response_id) and not is_from_cache(found)
     input_tokens, output_tokens = token_counts(log, answer)
     call = ModelCall(
         session_id,
@@ -92,12 +98,24 @@ def _translate(
         input_tokens=input_tokens,
         output_tokens=output_tokens,
         duration_ms=when.duration_ms,
-        model_call_id=answer.response_id,
-        gateway_call_id=call_id(found),
+        model_call_id=answer.response_id if is_provider_id else None,
+        identity=None if is_provider_id else _own_identity(found, session_id, when, [*sent, *answer.messages]),
         raw=found.rest(),
         content=record.value,
     )
     return to_fact(call, GatewayProvider.LITELLM, LiteLLM.name, options)
+
+
+def _own_identity(found: LogRecord, session_id: str, when: Observed, messages: list[Message]) -> str | None:
+    """Return what tells a call from others of its gateway id: Session, start and messages; None without such an id.
+
+    Rows of the spend log have times to the millisecond only.
+    """
+    named = call_id(found)
+    if named is None:
+        return None
+    start = when.start.isoformat(timespec="milliseconds") if when.start else ""
+    return content_digest([message.model_dump() for message in messages], session_id, named, start)
 
 
 def _answer(found: LogRecord, left_out: list[str]) -> ModelAnswer:

@@ -9,13 +9,13 @@ Two rules every format shares:
   one, else its Session, its place in the conversation and its words.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from sediment_assets.capture.contract import CaptureOptions, Remainder, Translated, Untranslated
+from sediment_assets.capture.ids import is_unique_id
 from sediment_assets.capture.model_calls import ModelCall, content_digest, model_name, to_fact, tokens
 from sediment_assets.capture.record_fields import RefusedError
 from sediment_assets.facts.inference_call import InferenceCall
@@ -26,7 +26,6 @@ from sediment_assets.facts.vocabulary import GatewayProvider
 
 _TICK: Final = timedelta(microseconds=1)
 _LAST: Final = datetime.max.replace(tzinfo=UTC)
-_UNIQUE_ID: Final = re.compile(r"[\w.:-]{16,}", re.ASCII)
 
 
 @dataclass(slots=True)
@@ -95,7 +94,7 @@ class CallMaker:
             input_tokens=tokens(response.input_tokens, "usage.input_tokens"),
             output_tokens=tokens(response.output_tokens, "usage.output_tokens"),
             model_call_id=response.response_id if is_unique_id(response.response_id) else None,
-            gateway_call_id=unique[0] if unique else _told_digest(response, len(history)),
+            identity=unique[0] if unique else _told_digest(response, len(history)),
             raw={"transcript": self._transcript, **response.raw},
         )
         return to_fact(call, GatewayProvider.UNKNOWN, f"transcripts/{self._transcript}", self.options)
@@ -117,11 +116,6 @@ def _told_digest(response: Response, position: int) -> str:
 def refuse(places: Iterable[str], reason: Remainder, detail: str) -> list[Untranslated]:
     """Say the same of several records."""
     return [Untranslated(place, reason, detail) for place in places]
-
-
-def is_unique_id(value: str | None) -> bool:
-    """Whether an id can be a provider's own, unlike any other: short ones are written by hand, for one file."""
-    return value is not None and _UNIQUE_ID.fullmatch(value) is not None
 
 
 def instant_of(value: JsonValue) -> datetime | None:

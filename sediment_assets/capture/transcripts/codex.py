@@ -9,10 +9,11 @@ from typing import Final
 
 from sediment_assets.capture.chat_messages import system_messages
 from sediment_assets.capture.contract import CaptureOptions, Record, Remainder, Untranslated
+from sediment_assets.capture.ids import is_unique_id
 from sediment_assets.capture.model_calls import content_digest, left_out_items
 from sediment_assets.capture.record_fields import RefusedError, invalid, unknown_shape
 from sediment_assets.capture.responses_items import group_messages, item_groups
-from sediment_assets.capture.transcripts.calls import CallMaker, is_unique_id
+from sediment_assets.capture.transcripts.calls import CallMaker
 from sediment_assets.capture.transcripts.codex_events import Events
 from sediment_assets.capture.transcripts.codex_usage import Usage
 from sediment_assets.capture.transcripts.conversation import Conversation, Outcome

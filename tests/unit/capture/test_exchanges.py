@@ -55,7 +55,7 @@ def said(fact: InferenceCall) -> Json:
 def test_a_pair_becomes_a_call():
     (fact,) = calls(exchange(), options=OPTIONS)
     assert (fact.session_id, fact.gateway_provider, fact.model_provider) == ("s1", "unknown", None)
-    assert (fact.model, fact.model_call_id) == ("gpt-x-2026", "chatcmpl-1")
+    assert (fact.model, fact.model_call_id) == ("gpt-x-2026", "chatcmpl-000000000001")
     assert (fact.input_tokens, fact.output_tokens, fact.duration_ms) == (10, 5, 2500)
     assert fact.observed_at == datetime(2026, 3, 2, 9, 0, 2, 500_000, tzinfo=UTC)
     assert equal(said(fact), plain_message("assistant", "Done.", finish_reason="stop"))
@@ -163,7 +163,7 @@ def test_a_har_file():
         "response": {"status": 200, "headers": [{"name": "date", "value": DATE}], "content": {"text": answer}},
     }
     (fact,) = calls({"log": {"version": "1.2", "entries": [entry]}})
-    assert (fact.observed_at.hour, fact.model_call_id) == (9, "msg_1")
+    assert (fact.observed_at.hour, fact.model_call_id) == (9, "msg_000000000001")
 
 
 def sse(*events: Any, names: bool = False) -> str:
@@ -179,7 +179,7 @@ def chunk(delta: Json | None = None, **changes: Any) -> Json:
         [] if delta is None else [{"index": 0, "delta": delta, "finish_reason": changes.pop("finish_reason", None)}]
     )
     return {
-        "id": "chatcmpl-1",
+        "id": "chatcmpl-000000000001",
         "object": "chat.completion.chunk",
         "model": "gpt-x-2026",
         "usage": None,
@@ -216,7 +216,7 @@ def test_a_chat_stream_is_put_together(spell: Any):
         finish_reason="tool_calls",
     )
     assert equal(said(fact), expected)
-    assert (fact.input_tokens, fact.output_tokens, fact.model_call_id) == (7, 8, "chatcmpl-1")
+    assert (fact.input_tokens, fact.output_tokens, fact.model_call_id) == (7, 8, "chatcmpl-000000000001")
     (listed,) = calls(exchange(response=CHUNKS))  # type: ignore[arg-type]  # events as a list
     assert listed == fact
 
@@ -344,7 +344,7 @@ ATTRIBUTES = {
     "gen_ai.operation.name": "chat",
     "gen_ai.provider.name": "openai",
     "gen_ai.conversation.id": "s1",
-    "gen_ai.response.id": "chatcmpl-1",
+    "gen_ai.response.id": "chatcmpl-000000000001",
     "gen_ai.response.model": "gpt-x-2026",
     "gen_ai.usage.input_tokens": 10,
     "gen_ai.input.messages": json.dumps(INPUT),

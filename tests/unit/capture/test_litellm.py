@@ -60,7 +60,7 @@ def test_a_payload_becomes_a_call():
             "input_tokens": 10,
             "output_tokens": 5,
             "duration_ms": 2500,
-            "model_call_id": "chatcmpl-1",
+            "model_call_id": "chatcmpl-000000000001",
             "observed_at": None,
         },
     )
@@ -72,11 +72,16 @@ def test_a_payload_becomes_a_call():
 
 
 def test_the_same_call_told_again_is_the_same_fact():
-    row = {"request_id": "chatcmpl-1", "session_id": "s1", "call_type": "acompletion", "startTime": 1772442000.0}
+    row = {
+        "request_id": "chatcmpl-000000000001",
+        "session_id": "s1",
+        "call_type": "acompletion",
+        "startTime": 1772442000.0,
+    }
     row |= {"messages": '[{"role":"user","content":"Go."}]', "response": json.dumps(chat_response()), "spend": 0.1}
     assert one(row).inference_call_id == one(payload()).inference_call_id
     assert one(payload(litellm_call_id="other")).inference_call_id == one(payload()).inference_call_id
-    assert one(payload(id="chatcmpl-2")).inference_call_id != one(payload()).inference_call_id
+    assert one(payload(id="chatcmpl-000000000002")).inference_call_id != one(payload()).inference_call_id
     assert one(payload(), CaptureOptions("other")).inference_call_id != one(payload()).inference_call_id
 
 
@@ -253,7 +258,7 @@ class TestShapes:
         fact = one(payload(response=anthropic_response({"type": "tool_use", "id": "t1", "name": "run", "input": {}})))
         expected = plain_message("assistant", tool_call("t1", "run"), finish_reason="end_turn")
         assert equal(fact.output_messages[0].model_dump(), expected)
-        assert fact.model_call_id == "msg_1"
+        assert fact.model_call_id == "msg_000000000001"
 
     def test_a_system_prompt_may_be_a_parameter(self):
         fact = one(payload(model_parameters={"system": "Be brief."}))
@@ -297,7 +302,7 @@ class TestShapes:
 
 def row(**changes: Any) -> Json:
     return {
-        "request_id": "chatcmpl-1",
+        "request_id": "chatcmpl-000000000001",
         "session_id": "s1",
         "call_type": "acompletion",
         "spend": 0.1,
@@ -355,9 +360,9 @@ class TestPreviousResponses:
     @staticmethod
     def second(previous: str) -> Json:
         request = {"input": "More.", "previous_response_id": previous}
-        response = json.dumps(chat_response(id="chatcmpl-2"))
+        response = json.dumps(chat_response(id="chatcmpl-000000000002"))
         return row(
-            request_id="chatcmpl-2",
+            request_id="chatcmpl-000000000002",
             call_type="aresponses",
             messages="{}",
             proxy_server_request=request,
@@ -366,8 +371,8 @@ class TestPreviousResponses:
 
     @pytest.mark.parametrize("encoded", [False, True])
     def test_history_left_to_the_server_is_that_of_the_response_before(self, encoded: bool):
-        name = b"litellm:custom_llm_provider:openai;model_id:m;response_id:chatcmpl-1"
-        previous = f"resp_{base64.b64encode(name).decode()}" if encoded else "chatcmpl-1"
+        name = b"litellm:custom_llm_provider:openai;model_id:m;response_id:chatcmpl-000000000001"
+        previous = f"resp_{base64.b64encode(name).decode()}" if encoded else "chatcmpl-000000000001"
         outcomes = translate(self.FIRST, self.second(previous))
         assert isinstance(outcomes[1], Translated)
         assert isinstance(outcomes[1].fact, InferenceCall)
@@ -375,7 +380,7 @@ class TestPreviousResponses:
         assert texts == ["Who?", "Done.", "More."]
 
     def test_a_history_that_is_not_in_the_input_is_missing(self):
-        assert refused(self.second("chatcmpl-0")) == (
+        assert refused(self.second("chatcmpl-000000000000")) == (
             Remainder.NO_CONTENT,
             "request.previous_response_id: that response is not before it in the input",
         )

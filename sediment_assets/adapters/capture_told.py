@@ -1,0 +1,49 @@
+"""What one capture run has told: Facts told again, and calls that share an id and are not the same (facts.md §6).
+
+A store keeps the first of two Facts with one id and never compares what calls say. Two calls that a provider gave one
+id would thus become one, silently; here the second is found out and can be listed.
+"""
+
+from hashlib import blake2b
+
+from sediment_assets.adapters.fact_store.import_rows import PlacedLine
+from sediment_assets.capture.contract import Remainder, Untranslated
+from sediment_assets.facts.inference_call import InferenceCall
+from sediment_assets.facts.model import Fact
+
+_DIGEST_BYTES = 16
+
+
+class ToldFacts:
+    """The Facts of one run: a digest of each id, and of each call's Session and messages, with its place.
+
+    About 150 bytes for a Fact and 250 for a call, whatever their size.
+    """
+
+    def __init__(self) -> None:
+        self._told: dict[bytes, bytes] = {}
+
+    def is_new(self, fact: Fact, item: PlacedLine) -> bool | Untranslated:
+        """Whether no Fact before has this id; for another call than the first with this id, its listing."""
+        key = _digest(fact.TABLE, fact.fact_id)
+        content = b""
+        if isinstance(fact, InferenceCall):
+            row = item.line.row
+            content = _digest(fact.session_id, row["input_messages"], row["output_messages"])
+        first = self._told.get(key)
+        if first is None:
+            self._told[key] = content + item.place.encode("utf-8", "surrogatepass") if content else content
+            return True
+        if first[: len(content)] == content:
+            return False
+        place = first[_DIGEST_BYTES:].decode("utf-8", "surrogatepass")
+        return Untranslated(item.place, Remainder.INVALID_VALUE, f"id: contradicts {place}: another call with this id")
+
+
+def _digest(*texts: str) -> bytes:
+    made = blake2b(digest_size=_DIGEST_BYTES)
+    for text in texts:
+        spelled = text.encode("utf-8", "surrogatepass")
+        made.update(b"%d:" % len(spelled))
+        made.update(spelled)
+    return made.digest()
