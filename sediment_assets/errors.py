@@ -13,3 +13,8 @@ def printable(text: str) -> str:
     return "".join(
         character if character.isprintable() or character == "\n" else ascii(character)[1:-1] for character in text
     )
+
+
+def one_line(text: str) -> str:
+    """As ``printable``, line feeds too: what one cell or one message may quote without starting a line of its own."""
+    return printable(text).replace("\n", "\\n")

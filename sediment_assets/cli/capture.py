@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sediment_assets.cli.facts import aligned, reasons
-from sediment_assets.cli.output import fail, is_styled, printable, say, say_done, warn
+from sediment_assets.cli.output import fail, is_styled, one_line, say, say_done, warn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -269,4 +269,4 @@ class _Reading:
             return
         self._told = time.monotonic()
         share = f"{progress.bytes_read / progress.bytes_total:4.0%}" if progress.bytes_total else ""
-        print(f"\r\x1b[K{share}  {printable(progress.name[-60:])}", end="", file=sys.stderr, flush=True)
+        print(f"\r\x1b[K{share}  {one_line(progress.name[-60:])}", end="", file=sys.stderr, flush=True)

@@ -6,13 +6,12 @@ Parsing and printing only; the work is ``adapters/explanation.py`` and ``lineage
 from __future__ import annotations
 
 import argparse
-import json
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sediment_assets.cli.graph import DEFAULT_EXPORT_ROOT
-from sediment_assets.cli.output import say, warn, warn_without_facts
+from sediment_assets.cli.output import say, say_json, warn, warn_without_facts
 from sediment_assets.cli.parser import calendar_day
 from sediment_assets.errors import SedimentError
 
@@ -91,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
     if args.instance_id is not None:
         session_of(args.instance_id, explanation.org_id)
     if args.json:
-        say(json.dumps(plain(explanation), indent=2))
+        say_json(plain(explanation))
     else:
         for line in describe(explanation, args.instance_id):
             say(line)
@@ -121,7 +120,7 @@ def _run_declined(args: argparse.Namespace) -> int:
         _warn_without_facts(evidence)
     wanted = [one for one in found if args.reason in (None, one.reason)]
     if args.json:
-        say(json.dumps([one._asdict() for one in wanted], indent=2))
+        say_json([one._asdict() for one in wanted])
         return 0
     for line in describe_declined(wanted):
         say(line)

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from sediment_assets.cli.output import is_styled, printable, say
+from sediment_assets.cli.output import is_styled, one_line, say
 
 if TYPE_CHECKING:
     from sediment_assets.adapters.fact_store.counts import OrganizationCount, StoreCount
@@ -153,14 +153,18 @@ def reasons(counts: Iterable[tuple[str, int]]) -> str:
 
 
 def aligned(rows: Sequence[Sequence[str]], numbers: Sequence[int]) -> list[str]:
-    """Align the cells of rows in columns; ``numbers`` are the columns that end on the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    """Align the cells of rows in columns; ``numbers`` are the columns that end on the right.
+
+    Cells quote captured names, so they are escaped before they are measured.
+    """
+    cells = [[one_line(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return [
         "  ".join(
             cell.rjust(width) if index in numbers else cell.ljust(width)
             for index, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
-        for row in rows
+        for row in cells
     ]
 
 
@@ -169,7 +173,7 @@ class _ProgressLine:
 
     def __call__(self, progress: ImportProgress) -> None:
         share = progress.bytes_read / progress.bytes_total if progress.bytes_total else 1.0
-        print(f"\r\x1b[K{share:4.0%}  {printable(progress.path.name)}", end="", file=sys.stderr, flush=True)
+        print(f"\r\x1b[K{share:4.0%}  {one_line(progress.path.name)}", end="", file=sys.stderr, flush=True)
 
     def clear(self) -> None:
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)

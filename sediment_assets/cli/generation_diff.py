@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from sediment_assets.cli.output import say
+from sediment_assets.cli.output import say, say_json
 from sediment_assets.errors import SedimentError
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     before, after = _two(args.before, args.after)
     diff = compare_generations(before, after, bundles=args.bundle, quarantine=_quarantine(before, after))
     if args.json:
-        say(json.dumps(plain(diff, before, after), indent=2))
+        say_json(plain(diff, before, after))
         return 0
     for line in describe(diff, before, after, args.examples):
         say(line)

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from rich.progress import Progress, TaskID
 
-from sediment_assets.errors import printable as printable  # every command prints through this module
+from sediment_assets.errors import one_line as one_line  # every command prints through this module
+from sediment_assets.errors import printable as printable
 
 
 def is_styled(stream: TextIO) -> bool:
@@ -24,18 +25,25 @@ def is_styled(stream: TextIO) -> bool:
 
 def say(text: str) -> None:
     """Print one line of results."""
-    print(printable(text))
+    print(one_line(text))
+
+
+def say_json(value: object) -> None:
+    """Print results as one JSON text of several lines."""
+    import json
+
+    print(json.dumps(value, indent=2).replace("\x7f", "\\u007f"))  # the one control character that JSON does not escape
 
 
 def say_done(text: str) -> None:
     """Print one line about something that now exists."""
     mark = "\x1b[32m✓\x1b[0m " if is_styled(sys.stdout) else ""
-    print(f"{mark}{printable(text)}")
+    print(f"{mark}{one_line(text)}")
 
 
 def warn(text: object) -> None:
     """Print one warning; its first word is the event's name."""
-    print(printable(str(text)), file=sys.stderr)
+    print(one_line(str(text)), file=sys.stderr)
 
 
 def warn_without_mirrors(base: Path, org_id: str) -> None:
@@ -71,13 +79,13 @@ def warn_without_facts(org_id: str, database_url: str, *, has_facts: bool) -> No
 def note(text: str) -> None:
     """Tell a person at a terminal something that is no warning; nothing when piped."""
     if is_styled(sys.stderr):
-        print(f"\x1b[2m{printable(text)}\x1b[0m", file=sys.stderr)
+        print(f"\x1b[2m{one_line(text)}\x1b[0m", file=sys.stderr)
 
 
 def fail(text: str) -> None:
     """Print one error."""
     mark = "\x1b[31m✗\x1b[0m " if is_styled(sys.stderr) else ""
-    print(f"{mark}error: {printable(text)}", file=sys.stderr)
+    print(f"{mark}error: {one_line(text)}", file=sys.stderr)
 
 
 @contextmanager
@@ -101,7 +109,7 @@ def stages(label: str) -> Iterator[Callable[[str, int], None] | None]:
             nonlocal last
             if time.monotonic() - last >= _REFRESH_SECONDS:  # rows can be faster than a terminal
                 last = time.monotonic()
-                progress.update(task, description=stage, completed=done)
+                progress.update(task, description=one_line(stage), completed=done)
 
         yield tell
 
@@ -117,6 +125,6 @@ def _shown_count(label: str) -> Iterator[tuple[Progress, TaskID] | None]:
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}: {task.completed}"), TimeElapsedColumn())
+    columns = (SpinnerColumn(), TextColumn("{task.description}: {task.completed}", markup=False), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         yield progress, progress.add_task(label, total=None)

@@ -80,10 +80,10 @@ class CommandParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the usage, or all commands, then the error; exit 2."""
-        from sediment_assets.cli.output import printable
+        from sediment_assets.cli.output import one_line
 
         if self._lists_commands:
             self.print_help(sys.stderr)
         else:
             self.print_usage(sys.stderr)
-        self.exit(2, f"{self.prog}: error: {printable(message)}\n")
+        self.exit(2, f"{self.prog}: error: {one_line(message)}\n")
