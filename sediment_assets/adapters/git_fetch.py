@@ -8,17 +8,19 @@ Locks, and where a mirror lies, are ``mirror_sync.py``.
 import os
 import re
 import select
+import shutil
 import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Final
 
 from sediment_assets.adapters.git_host_config import HostGitConfig
 from sediment_assets.adapters.git_process import TIMEOUT_SECONDS, Git, git_executable
-from sediment_assets.errors import printable
+from sediment_assets.errors import one_line, printable
 from sediment_assets.mirrors.clone_url import Credentials, shown_url, split_credentials, without_secrets
 from sediment_assets.mirrors.reader import MirrorError
 
@@ -42,8 +44,11 @@ _PINNED: Final = (
     "gc.cruftPacks=true",
 )
 _PROGRESS: Final = re.compile(r"(?:remote: )?([A-Z][A-Za-z ]+: +\d+%)")
+_LOCKED: Final = re.compile(r"Unable to create '(.+\.lock)': File exists")
 _OTHER_FORMAT: Final = "mismatched algorithms"
 _KEPT_WORDS: Final = 8192
+LOCK_AGE_SECONDS: Final = TIMEOUT_SECONDS
+"""From this age on a lock file of git is one that a killed git left."""
 _LOOK_MILLISECONDS: Final = 200
 _REMOTE_KEY: Final = "remote.origin."
 
@@ -111,6 +116,9 @@ class Fetcher:
                     progress(printable(shown[1]))
             status = process.wait()
         if status:
+            locked = _LOCKED.search(said)
+            if locked is not None:
+                raise FetchError(_is_locked(directory, locked[1]))
             got = _complaint(said, url) or f"exit status {status}"
             raise FetchError(f"git {arguments[0]} from {shown_url(url)}: {got}")
 
@@ -161,7 +169,7 @@ def _process_group(
     """Run a command in a session of its own: no terminal to ask on, and one group to end with all its helpers."""
     try:
         process = subprocess.Popen(
-            command,
+            [*_ends_with_us(), *command],
             cwd=directory,
             env=environment,
             stdin=subprocess.DEVNULL,
@@ -185,6 +193,33 @@ def _process_group(
             process.wait()
         assert process.stderr is not None
         process.stderr.close()
+
+
+@cache
+def _ends_with_us() -> tuple[str, ...]:
+    """Return what, put before a command, lets the kernel end it when this process is killed; nothing where it cannot.
+
+    SIGTERM, so that git takes its lock files with it. Without, an orphan goes on until it has something to say.
+    """
+    setpriv = shutil.which("setpriv")
+    if setpriv is None:
+        return ()
+    prefix = (setpriv, "--pdeathsig", "TERM")
+    try:
+        tried = subprocess.run(
+            [*prefix, setpriv, "--version"], stdin=subprocess.DEVNULL, capture_output=True, timeout=10
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ()
+    return () if tried.returncode else prefix  # busybox has one that cannot
+
+
+def _is_locked(directory: Path, lock: str) -> str:
+    name = one_line(lock.removeprefix(f"{directory.absolute()}/"))[-200:]
+    return (
+        f"git fetch: expected no other git at work in {directory}, got its lock file {name}; sync again when that git "
+        f"has ended; if it was killed, a sync {LOCK_AGE_SECONDS / 60:g} minutes later removes the file"
+    )
 
 
 def _words(process: "subprocess.Popen[bytes]", timeout: float) -> Iterator[str]:
@@ -220,4 +255,4 @@ def _complaint(said: str, url: str) -> str:
     lines = [line for line in said.split("\n") if line.strip()]
     fatal = [line for line in lines if line.startswith(("fatal: ", "error: "))] or lines
     line = without_secrets(fatal[0], url) if fatal else ""  # the first is the cause, later ones its effects
-    return printable(line).replace("\n", " ")[:200]
+    return one_line(line)[:200]

@@ -6,18 +6,18 @@ refs of a mirror that is whole, each to complete history; killed in between, som
 if the remote had been asked at another time. The next sync repairs both.
 """
 
-import os.path
+import os
 import shutil
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from sediment_assets.adapters.git_fetch import Fetcher, FetchError
+from sediment_assets.adapters.git_fetch import LOCK_AGE_SECONDS, Fetcher, FetchError
 from sediment_assets.adapters.git_mirror import GitMirror
-from sediment_assets.adapters.git_process import TIMEOUT_SECONDS
 from sediment_assets.adapters.host_names import resolve_host
 from sediment_assets.adapters.mirror_locks import fetch_lock
 from sediment_assets.capture.observations import NotedSessions, observe_pushes, read_notes
@@ -115,9 +115,10 @@ def _sync_locked(
 
 def _create(base: Path, key: RepositoryKey, url: str, fetcher: Fetcher, progress: Callable[[str], None] | None) -> None:
     place, directory = base / incoming_path(key), base / mirror_path(key)
-    if place.exists():
-        shutil.rmtree(place)  # what a killed sync left; the lock says that it is over
-    incoming = place / new_id()  # never the same twice: a git that outlived its sync may still write into the old one
+    # What a killed sync left goes, as far as it can: its git may have outlived it and still write there, and then the
+    # next sync removes the rest. So the directory is never the same twice.
+    shutil.rmtree(place, ignore_errors=True)
+    incoming = place / new_id()
     incoming.mkdir(parents=True)
     try:
         fetcher.create(incoming, url, progress)
@@ -133,13 +134,16 @@ def _create(base: Path, key: RepositoryKey, url: str, fetcher: Fetcher, progress
         shutil.rmtree(place, ignore_errors=True)
 
 
-def remove_stale_locks(directory: Path, older_than: float = TIMEOUT_SECONDS) -> None:
+def remove_stale_locks(directory: Path, older_than: float = LOCK_AGE_SECONDS) -> None:
     """Remove git's own lock files that a killed or crashed git left: younger ones may be somebody's at work.
 
     Every fetch here holds the mirror's lock and ends within its time, so an older file is nobody's.
     """
     now = time.time()
     files = [directory / f"{name}.lock" for name in ("HEAD", "config", "packed-refs", "shallow", "gc.pid")]
-    for file in [*files, *(directory / "refs").rglob("*.lock")]:
-        if file.is_file() and now - file.stat().st_mtime > older_than:
-            file.unlink(missing_ok=True)
+    for parent, _, names in os.walk(directory / "refs"):
+        files += [Path(parent, name) for name in names if name.endswith(".lock")]
+    for file in files:
+        with suppress(FileNotFoundError):  # absent, or gone meanwhile: its git is at work
+            if now - file.lstat().st_mtime > older_than:
+                file.unlink()
