@@ -3,9 +3,29 @@
 Subclasses live beside the code that raises them, one per boundary (settings, policy, Fact store, mirror, bundle, …).
 """
 
+from collections.abc import Sequence
+
 
 class SedimentError(Exception):
     """An expected failure. Its text is one line: place, expected, got, and the way out; never a credential."""
+
+    @property
+    def lines(self) -> Sequence[str]:
+        """What is printed, a line each; a line feed within one is quoted text, and is escaped."""
+        return (str(self),)
+
+
+class ListingError(SedimentError):
+    """An expected failure with a line for each thing that is wrong."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        super().__init__("\n".join(lines))
+        self._lines = lines
+
+    @property
+    def lines(self) -> Sequence[str]:
+        """See ``SedimentError``."""
+        return self._lines
 
 
 def printable(text: str) -> str:

@@ -26,7 +26,7 @@ from sediment_assets.adapters.fact_store.location import label_of
 from sediment_assets.adapters.fact_store.prepared_facts import PreparedFacts
 from sediment_assets.capture.contract import Remainder, Translated, Untranslated
 from sediment_assets.capture.tally import Tally
-from sediment_assets.errors import SedimentError
+from sediment_assets.errors import ListingError
 from sediment_assets.facts.model import Fact
 
 Outcomes = Iterable[Translated | Untranslated]
@@ -37,22 +37,22 @@ _FIXED_BYTES: Final = 500
 """About the size of a row without its JSON."""
 
 
-class CaptureConflictError(SedimentError):
+class CaptureConflictError(ListingError):
     """Facts that contradict stored ones; nothing was stored."""
 
     def __init__(self, conflicts: list[str], count: int) -> None:
         more = [f"… and {count - len(conflicts)} more"] if count > len(conflicts) else []
         what = "Fact contradicts a stored one" if count == 1 else "Facts contradict stored ones"
-        super().__init__("\n".join([f"{count} {what}, nothing was stored", *conflicts, *more]))
+        super().__init__([f"{count} {what}, nothing was stored", *conflicts, *more])
 
 
-class StrictCaptureError(SedimentError):
+class StrictCaptureError(ListingError):
     """Records that should have given Facts and did not, in a run that was told to accept none; nothing was stored."""
 
     def __init__(self, tally: Tally) -> None:
         count = tally.unexpected_count
         what = f"{count} {'record or part' if count == 1 else 'records or parts'} could not be translated"
-        super().__init__("\n".join([f"{what}, nothing was stored (--strict)", *tally.unexpected_lines()]))
+        super().__init__([f"{what}, nothing was stored (--strict)", *tally.unexpected_lines()])
 
 
 @dataclass(frozen=True, slots=True)

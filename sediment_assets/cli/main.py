@@ -93,7 +93,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     try:
         code: int = args.run(args)
     except SedimentError as error:
-        fail(str(error))
+        fail(*error.lines)
         return 1
     except (BrokenPipeError, KeyboardInterrupt):
         raise

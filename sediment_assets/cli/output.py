@@ -82,10 +82,12 @@ def note(text: str) -> None:
         print(f"\x1b[2m{one_line(text)}\x1b[0m", file=sys.stderr)
 
 
-def fail(text: str) -> None:
-    """Print one error."""
+def fail(text: str, *others: str) -> None:
+    """Print one error; ``others`` are its further lines."""
     mark = "\x1b[31m✗\x1b[0m " if is_styled(sys.stderr) else ""
     print(f"{mark}error: {one_line(text)}", file=sys.stderr)
+    for other in others:
+        print(one_line(other), file=sys.stderr)
 
 
 @contextmanager

@@ -26,6 +26,7 @@ from sediment_assets.adapters.fact_store.import_rows import PlacedLine
 from sediment_assets.adapters.fact_store.location import FactStoreError, label_of
 from sediment_assets.adapters.fact_store.quarantine_log import QuarantineConflictError, append_record
 from sediment_assets.adapters.fact_store.schema import FACT_TABLES
+from sediment_assets.errors import ListingError
 from sediment_assets.facts.quarantine import QuarantineRecord
 from sediment_assets.facts.vocabulary import FactTable
 
@@ -35,7 +36,7 @@ SHOWN_PROBLEMS = 50
 """Bad lines an error lists before it only counts."""
 
 
-class FactImportError(FactStoreError):
+class FactImportError(ListingError, FactStoreError):
     """Lines that cannot be imported; nothing was stored. ``problems`` are the first of them, ``count`` all."""
 
     def __init__(self, problems: Sequence[str], count: int) -> None:
@@ -43,7 +44,7 @@ class FactImportError(FactStoreError):
         self.count = count
         more = count - len(self.problems)
         lines = [f"{count} bad {'line' if count == 1 else 'lines'}, nothing was imported", *self.problems]
-        super().__init__("\n".join(lines + ([f"… and {more} more"] if more else [])))
+        super().__init__(lines + ([f"… and {more} more"] if more else []))
 
 
 @dataclass(frozen=True, slots=True)
