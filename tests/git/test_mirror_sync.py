@@ -2,9 +2,11 @@
 
 import multiprocessing
 import os
+import shutil
 import subprocess
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,7 @@ from sediment_assets.adapters.mirror_run import MirrorSync, SyncOutcome
 from sediment_assets.adapters.mirror_sync import SyncStatus, remove_stale_locks
 from sediment_assets.facts.vocabulary import ForgeProvider
 from sediment_assets.mirrors.clone_url import CloneUrlPolicy
-from sediment_assets.mirrors.layout import mirror_path
+from sediment_assets.mirrors.layout import incoming_path, mirror_path
 from sediment_assets.repositories.keys import IdentifiedKey, LegacyKey
 from tests.builders import ORG
 from tests.git.repositories import commit, content_of, fast_import, git, init, linear
@@ -338,6 +340,59 @@ def test_a_sync_killed_in_its_first_fetch_leaves_no_mirror_and_the_next_makes_on
     assert not list((base / ".incoming").rglob("HEAD"))
 
 
+def test_remains_that_somebody_still_writes_do_not_stop_a_first_fetch(tmp_path, remote):
+    remains = tmp_path / "m" / incoming_path(KEY) / "old/refs"
+    is_over = threading.Event()
+
+    def write() -> None:
+        number = 0
+        while not is_over.is_set():  # as a git does that outlived its sync
+            number += 1
+            with suppress(OSError):
+                remains.mkdir(parents=True, exist_ok=True)
+                (remains / f"{number}.lock").touch()
+                (remains / f"{number - 1}.lock").unlink(missing_ok=True)
+
+    writers = [threading.Thread(target=write) for _ in range(2)]
+    for writer in writers:
+        writer.start()
+    try:
+        outcome = sync(tmp_path / "m", remote.as_uri(), DEVELOPMENT)
+    finally:
+        is_over.set()
+        for writer in writers:
+            writer.join()
+    assert (outcome.status, outcome.problem) == (SyncStatus.CREATED, None)
+    assert list(refs(tmp_path / "m")) == HELD
+
+
+def is_running(process_id: str) -> bool:
+    found = subprocess.run(["ps", "-o", "stat=", "-p", process_id], capture_output=True, text=True).stdout
+    return found.strip() != "" and not found.startswith("Z")
+
+
+@pytest.mark.skipif(shutil.which("setpriv") is None, reason="needs setpriv of util-linux")
+def test_git_ends_with_a_sync_that_is_killed(tmp_path, remote):
+    with http_server(remote.parent) as server:
+        server.gate.clear()
+        process = multiprocessing.get_context("spawn").Process(
+            target=_sync_in_a_process, args=(str(tmp_path / "m"), server.url("widget.git"))
+        )
+        process.start()
+        assert server.pack_requested.wait(30)
+        command = ["ps", "-o", "pid=,comm=", "--ppid", str(process.pid)]
+        children = subprocess.run(command, capture_output=True, text=True).stdout.splitlines()
+        [git_id] = [line.split()[0] for line in children if line.split()[1] == "git"]
+        assert is_running(git_id)
+        process.kill()
+        process.join()
+        deadline = time.monotonic() + 20
+        while is_running(git_id) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not is_running(git_id)  # though its server is silent
+        server.gate.set()
+
+
 def test_a_sync_killed_in_a_refresh_leaves_a_whole_mirror(tmp_path, remote):
     base = tmp_path / "m"
     with http_server(remote.parent) as server:
@@ -412,7 +467,12 @@ def test_lock_files_that_a_killed_git_left_are_removed_when_they_are_old(tmp_pat
     remove_stale_locks(directory)
     assert all(file.exists() for file in stale)
     git(remote, "update-ref", "-d", "refs/heads/side")
-    assert sync(tmp_path / "m", remote.as_uri(), DEVELOPMENT).status is SyncStatus.FAILED
+    outcome = sync(tmp_path / "m", remote.as_uri(), DEVELOPMENT)
+    assert outcome.status is SyncStatus.FAILED
+    assert outcome.problem == (
+        f"git fetch: expected no other git at work in {directory}, got its lock file packed-refs.lock; sync again when "
+        "that git has ended; if it was killed, a sync 10 minutes later removes the file"
+    )
     for file in stale:
         os.utime(file, (1, 1))
     assert sync(tmp_path / "m", remote.as_uri(), DEVELOPMENT).status is SyncStatus.REFRESHED
