@@ -31,8 +31,8 @@ if REDIS is None:
     pytest.skip("no redis-server on this machine", allow_module_level=True)
 pytest.importorskip("dagster_celery", reason="the extra `celery` is not installed")
 
-# As the server of tests/postgres: whoever starts one keeps it to itself.
-pytestmark = pytest.mark.xdist_group("celery")
+# One worker starts everything that fills both cores: a deployment at a time.
+pytestmark = pytest.mark.xdist_group("ui")
 
 DEPLOYMENT = Path(__file__).resolve().parents[2] / "docs/deployment/celery"
 BIN = Path(sys.executable).parent
