@@ -81,7 +81,9 @@ class Destination:
                 created.append(name)
         except FileExistsError:
             self._remove(place, created)
-            raise UnfinishedCopyError(f"{self._label(place)}: another process is copying to it; nothing was replaced") from None
+            raise UnfinishedCopyError(
+                f"{self._label(place)}: another process is copying to it; nothing was replaced"
+            ) from None
         except BaseException:
             self._remove(place, created)
             raise
