@@ -46,6 +46,7 @@ _PINNED: Final = (
 _PROGRESS: Final = re.compile(r"(?:remote: )?([A-Z][A-Za-z ]+: +\d+%)")
 _LOCKED: Final = re.compile(r"Unable to create '(.+\.lock)': File exists")
 _OTHER_FORMAT: Final = "mismatched algorithms"
+_COMPLAINTS: Final = ("fatal: ", "error: ")
 _KEPT_WORDS: Final = 8192
 LOCK_AGE_SECONDS: Final = TIMEOUT_SECONDS
 """From this age on a lock file of git is one that a killed git left."""
@@ -106,16 +107,19 @@ class Fetcher:
         environment["GIT_DIR"] = str(directory.absolute())
         pinned = [part for setting in _PINNED for part in ("-c", setting)]
         command = [git_executable(), "--bare", "--no-pager", *pinned, *arguments]
-        said = ""
+        said = complaints = ""
         with _process_group(command, directory, environment) as process:
             for words in _words(process, self._timeout):
                 shown = _PROGRESS.match(words)
-                if shown is None:
+                if words.startswith(_COMPLAINTS):  # the first are the causes, and thousands of refs may follow
+                    complaints = (complaints + words + "\n")[:_KEPT_WORDS]
+                elif shown is None:
                     said = (said + words + "\n")[-_KEPT_WORDS:]
                 elif progress is not None:
                     progress(printable(shown[1]))
             status = process.wait()
         if status:
+            said = complaints or said
             locked = _LOCKED.search(said)
             if locked is not None:
                 raise FetchError(_is_locked(directory, locked[1]))
@@ -253,6 +257,6 @@ def _words(process: "subprocess.Popen[bytes]", timeout: float) -> Iterator[str]:
 
 def _complaint(said: str, url: str) -> str:
     lines = [line for line in said.split("\n") if line.strip()]
-    fatal = [line for line in lines if line.startswith(("fatal: ", "error: "))] or lines
+    fatal = [line for line in lines if line.startswith(_COMPLAINTS)] or lines
     line = without_secrets(fatal[0], url) if fatal else ""  # the first is the cause, later ones its effects
     return one_line(line)[:200]

@@ -15,7 +15,7 @@ from typing import Final
 
 from dotenv import dotenv_values
 
-from sediment_assets.errors import SedimentError
+from sediment_assets.errors import ListingError, SedimentError
 from sediment_assets.facts.expected import shown
 from sediment_assets.facts.scalars import normal_bool, normal_org_id
 from sediment_assets.mirrors.clone_url import CloneUrlPolicy
@@ -39,6 +39,10 @@ _EXPECTED: Final = {
 
 class SettingsError(SedimentError):
     """Settings that are missing or wrong; one line for each."""
+
+
+class SeveralSettingsError(ListingError, SettingsError):
+    """Several settings at once, a line each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +118,7 @@ class Settings:
         database_url = self._required(DATABASE_URL, problems)
         if problems:
             self._required(MIRROR_PATH, problems)
-            raise SettingsError("\n  ".join(["settings are missing or wrong:", *problems]))
+            raise SeveralSettingsError(["settings are missing or wrong:", *(f"  {problem}" for problem in problems)])
         parse_location(database_url)
         return OrganizationSettings(org_id, database_url)
 
