@@ -5,6 +5,7 @@ started. Credentials of a clone URL reach git through its environment: never a f
 Locks, and where a mirror lies, are ``mirror_sync.py``.
 """
 
+import fcntl
 import os
 import re
 import select
@@ -50,6 +51,9 @@ _COMPLAINTS: Final = ("fatal: ", "error: ")
 _KEPT_WORDS: Final = 8192
 LOCK_AGE_SECONDS: Final = TIMEOUT_SECONDS
 """From this age on a lock file of git is one that a killed git left."""
+AT_WORK_MARK: Final = "sediment-fetching"
+"""Empty file in a mirror while git is at work in it, locked by git and its helpers; one that was killed leaves it."""
+_ORPHAN_SECONDS: Final = 5.0
 _LOOK_MILLISECONDS: Final = 200
 _REMOTE_KEY: Final = "remote.origin."
 
@@ -108,7 +112,7 @@ class Fetcher:
         pinned = [part for setting in _PINNED for part in ("-c", setting)]
         command = [git_executable(), "--bare", "--no-pager", *pinned, *arguments]
         said = complaints = ""
-        with _process_group(command, directory, environment) as process:
+        with _at_work(directory) as mark, _process_group(command, directory, environment, mark) as process:
             for words in _words(process, self._timeout):
                 shown = _PROGRESS.match(words)
                 if words.startswith(_COMPLAINTS):  # the first are the causes, and thousands of refs may follow
@@ -118,6 +122,8 @@ class Fetcher:
                 elif progress is not None:
                     progress(printable(shown[1]))
             status = process.wait()
+        if status >= 0:  # it ended by itself, and took its lock files with it
+            (directory / AT_WORK_MARK).unlink(missing_ok=True)
         if status:
             said = complaints or said
             locked = _LOCKED.search(said)
@@ -167,8 +173,50 @@ def _quoted(value: str) -> str:
 
 
 @contextmanager
+def _at_work(directory: Path) -> Iterator[int]:
+    """Give the descriptor of a locked mark that git inherits: the kernel holds the lock until all its heirs ended."""
+    try:
+        mark = os.open(directory / AT_WORK_MARK, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        raise FetchError(f"mirror {directory}: cannot be written: {error.strerror or error}") from None
+    try:
+        os.utime(mark)
+        with suppress(OSError):  # no locks on this file system: then age alone tells a stale lock file
+            fcntl.flock(mark, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        yield mark
+    finally:
+        os.close(mark)
+
+
+def killed_since(directory: Path) -> float | None:
+    """Return when a fetch began that was killed, with every git it started; None when there is none, or one goes on.
+
+    For who holds the mirror's lock. Waits a little: where the system can, an orphan has been told to end.
+    """
+    deadline = time.monotonic() + _ORPHAN_SECONDS
+    try:
+        mark = os.open(directory / AT_WORK_MARK, os.O_WRONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        while True:
+            try:
+                fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    return None
+                time.sleep(0.05)
+            else:
+                return os.fstat(mark).st_mtime
+    except OSError:
+        return None
+    finally:
+        os.close(mark)
+
+
+@contextmanager
 def _process_group(
-    command: Sequence[str], directory: Path, environment: dict[str, str]
+    command: Sequence[str], directory: Path, environment: dict[str, str], mark: int
 ) -> Iterator["subprocess.Popen[bytes]"]:
     """Run a command in a session of its own: no terminal to ask on, and one group to end with all its helpers."""
     try:
@@ -181,6 +229,7 @@ def _process_group(
             stderr=subprocess.PIPE,
             bufsize=0,
             start_new_session=True,
+            pass_fds=(mark,),
         )
     except OSError as error:
         raise Git(directory).not_started(("fetch",), error) from None

@@ -16,7 +16,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from sediment_assets.adapters.git_fetch import LOCK_AGE_SECONDS, Fetcher, FetchError
+from sediment_assets.adapters.git_fetch import LOCK_AGE_SECONDS, Fetcher, FetchError, killed_since
 from sediment_assets.adapters.git_mirror import GitMirror
 from sediment_assets.adapters.host_names import resolve_host
 from sediment_assets.adapters.mirror_locks import fetch_lock
@@ -134,16 +134,18 @@ def _create(base: Path, key: RepositoryKey, url: str, fetcher: Fetcher, progress
         shutil.rmtree(place, ignore_errors=True)
 
 
-def remove_stale_locks(directory: Path, older_than: float = LOCK_AGE_SECONDS) -> None:
-    """Remove git's own lock files that a killed or crashed git left: younger ones may be somebody's at work.
+def remove_stale_locks(directory: Path) -> None:
+    """Remove git's own lock files that a killed or crashed git left: others may be somebody's at work.
 
-    Every fetch here holds the mirror's lock and ends within its time, so an older file is nobody's.
+    Who calls holds the mirror's lock. A file is nobody's when it is younger than a fetch that was killed and is over,
+    or older than any fetch takes.
     """
-    now = time.time()
+    now, killed = time.time(), killed_since(directory)
     files = [directory / f"{name}.lock" for name in ("HEAD", "config", "packed-refs", "shallow", "gc.pid")]
     for parent, _, names in os.walk(directory / "refs"):
         files += [Path(parent, name) for name in names if name.endswith(".lock")]
     for file in files:
         with suppress(FileNotFoundError):  # absent, or gone meanwhile: its git is at work
-            if now - file.lstat().st_mtime > older_than:
+            made = file.lstat().st_mtime
+            if now - made > LOCK_AGE_SECONDS or (killed is not None and made >= killed):
                 file.unlink()

@@ -1,5 +1,6 @@
 """Creating and refreshing mirrors with real git and real servers on loopback (mirrors.md §2–5)."""
 
+import fcntl
 import multiprocessing
 import os
 import shutil
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from sediment_assets.adapters.git_fetch import Fetcher, FetchError
+from sediment_assets.adapters.git_fetch import AT_WORK_MARK, Fetcher, FetchError
 from sediment_assets.adapters.git_host_config import HostGitConfig
 from sediment_assets.adapters.git_mirror_store import GitMirrorStore
 from sediment_assets.adapters.mirror_jobs import SyncJob
@@ -313,6 +314,8 @@ def test_a_silent_server_ends_in_time_with_every_process(tmp_path, remote):
         outcome = sync(tmp_path / "m", server.url("widget.git"), timeout=1.0)
         assert time.monotonic() - start < 10
         assert "expected an end within 1 s" in (outcome.problem or "")
+        while not git_processes() <= before and time.monotonic() - start < 15:
+            time.sleep(0.05)  # killed helpers are somebody else's to reap
         assert git_processes() <= before
     assert listed(tmp_path / "m") == []
 
@@ -477,6 +480,26 @@ def test_lock_files_that_a_killed_git_left_are_removed_when_they_are_old(tmp_pat
         os.utime(file, (1, 1))
     assert sync(tmp_path / "m", remote.as_uri(), DEVELOPMENT).status is SyncStatus.REFRESHED
     assert not any(file.exists() for file in stale)
+
+
+def test_lock_files_that_a_killed_fetch_left_are_removed_when_its_last_git_has_ended(tmp_path, remote):
+    sync(tmp_path / "m", remote.as_uri(), DEVELOPMENT)
+    directory = tmp_path / "m" / mirror_path(KEY)
+    mark, stale = directory / AT_WORK_MARK, directory / "packed-refs.lock"
+    assert not mark.exists()
+    mark.touch()
+    stale.touch()
+    git(remote, "update-ref", "-d", "refs/heads/side")
+    with mark.open() as orphan:
+        fcntl.flock(orphan, fcntl.LOCK_SH)
+        assert "lock file packed-refs.lock" in (sync(tmp_path / "m", remote.as_uri(), DEVELOPMENT).problem or "")
+    assert stale.exists()
+    assert not mark.exists()  # this git ended by itself, and nobody knows whose file it met
+    mark.touch()
+    stale.touch()
+    assert sync(tmp_path / "m", remote.as_uri(), DEVELOPMENT).status is SyncStatus.REFRESHED
+    assert not stale.exists()
+    assert not mark.exists()
 
 
 def test_a_base_that_cannot_be_made_is_one_line(tmp_path, remote):
