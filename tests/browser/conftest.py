@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,12 +45,12 @@ SECONDS = 240
 ATTEMPTS = 3
 
 
-def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("ui"))  # one worker starts it
-            if BROWSER is None and "page" in item.name:
-                item.add_marker(pytest.mark.skip(reason=f"none of {', '.join(BROWSERS)} is installed"))
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark items as they are collected: later, the groups of the workers are already made."""
+    if Path(__file__).parent in item.path.parents:
+        item.add_marker(pytest.mark.xdist_group("ui"))  # one worker starts it
+        if BROWSER is None and "page" in item.name:
+            item.add_marker(pytest.mark.skip(reason=f"none of {', '.join(BROWSERS)} is installed"))
 
 
 @dataclass(frozen=True)
