@@ -46,11 +46,9 @@ ATTEMPTS = 3
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Mark items as they are collected: later, the groups of the workers are already made."""
-    if Path(__file__).parent in item.path.parents:
-        item.add_marker(pytest.mark.xdist_group("ui"))  # one worker starts it
-        if BROWSER is None and "page" in item.name:
-            item.add_marker(pytest.mark.skip(reason=f"none of {', '.join(BROWSERS)} is installed"))
+    """Skip pages where there is no browser."""
+    if Path(__file__).parent in item.path.parents and BROWSER is None and "page" in item.name:
+        item.add_marker(pytest.mark.skip(reason=f"none of {', '.join(BROWSERS)} is installed"))
 
 
 @dataclass(frozen=True)
