@@ -126,7 +126,9 @@ def _any_value(value: JsonValue) -> JsonValue:
         case "stringValue" | "boolValue" | "doubleValue":
             return held  # type: ignore[no-any-return]  # a JSON value
         case "intValue":
-            return int(held) if isinstance(held, str) and held.lstrip("-").isdecimal() and len(held) < 20 else held
+            return (
+                int(held) if isinstance(held, str) and held.removeprefix("-").isdecimal() and len(held) < 20 else held
+            )
         case "arrayValue":
             values = held.get("values") if isinstance(held, dict) else None
             return [_any_value(item) for item in values] if isinstance(values, list) else []

@@ -157,7 +157,7 @@ def plain_value(value: JsonValue) -> JsonValue:
             held: JsonValue = value[key]
             return held
     number = value.get("intValue", value.get("int_value"))
-    if isinstance(number, str) and number.lstrip("-").isdecimal() and number.isascii() and len(number) < 20:
+    if isinstance(number, str) and number.removeprefix("-").isdecimal() and number.isascii() and len(number) < 20:
         return int(number)
     return number if isinstance(number, int) else None
 
