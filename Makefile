@@ -34,7 +34,7 @@ ui: $(STAMP) ## Open the Dagster UI on the demo's instance (http://127.0.0.1:300
 	cd $(DEMO) && ../$(BIN)/sediment ui --port $(PORT)
 
 test: $(STAMP) ## Run every test, the shared vectors included when they are there
-	$(BIN)/python -m pytest -n auto --dist loadgroup
+	$(BIN)/python -m pytest -n auto
 
 check: $(STAMP) ## Formatter, linter, types, import contracts, generated files
 	$(BIN)/ruff format --check .

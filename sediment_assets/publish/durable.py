@@ -86,8 +86,9 @@ def unlink_same(published: Path, staged: Path) -> None:
 
 def remove_tree(path: Path) -> None:
     """Remove a directory of ours with its content; symbolic links are removed, never followed."""
-    with suppress(FileNotFoundError):
-        shutil.rmtree(path)
+    while is_present(path):
+        with suppress(FileNotFoundError):  # another process removes the same directory: see what is left
+            shutil.rmtree(path)
 
 
 def is_present(path: Path) -> bool:

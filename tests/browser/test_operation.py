@@ -14,7 +14,6 @@ from sediment_assets.adapters.fact_store.engine import writing_engine
 from sediment_assets.adapters.fact_store.importer import import_paths
 from tests.browser.conftest import Site
 
-pytestmark = pytest.mark.xdist_group("ui")  # one worker starts it, and runs what follows in order
 
 FULL, EMPTY, OTHER = "2026-11-04", "2026-11-07", "2026-11-08"
 """Days in the range; the first has all that gives no row, the second no Session."""

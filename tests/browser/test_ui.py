@@ -4,7 +4,6 @@ import pytest
 
 from tests.browser.conftest import Site
 
-pytestmark = pytest.mark.xdist_group("ui")  # one worker starts it
 
 TASKS = "/assets/targets/sediment/tasks"
 GROUPS = ("facts", "mirrors", "canonical", "targets", "targets/sediment", "targets/swe_bench", "targets/nemo_gym")

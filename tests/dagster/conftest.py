@@ -28,8 +28,6 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     if Path(__file__).parent in item.path.parents:
         for known in _KNOWN_WARNINGS:
             item.add_marker(pytest.mark.filterwarnings(known))
-        if "week" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group("week"))  # one worker materializes it
 
 
 @pytest.fixture(scope="session")

@@ -13,6 +13,8 @@ import pytest
 
 from sediment_assets.adapters.generations.catalog import find_generations
 from sediment_assets.adapters.generations.intact import verify_files
+from sediment_assets.adapters.generations.prune import Removal, Verdict, plan_pruning, remove
+from sediment_assets.publish.durable import remove_tree
 from sediment_assets.publish.generation import claimed_directory
 from sediment_assets.targets.registry import Target
 from tests import forked_command
@@ -113,3 +115,27 @@ def test_two_prunings_at_once_remove_everything_once(root: Root):
         _, stderr = process.communicate()
         assert (process.returncode, stderr) == (0, "")
     assert names(root.path / "nemo-gym" / DAY) == ["more19.0"]
+
+
+@pytest.mark.parametrize("verdict", [verdict for verdict in Verdict if verdict.value in {"superseded", "dead"}])
+def test_what_another_pruning_took_meanwhile_is_removed(root: Root, verdict: Verdict):
+    (decision,) = (one for one in plan_pruning(root.path, 1) if one.verdict is verdict and one.partition == DAY)
+    assert remove(decision) is Removal.REMOVED
+    assert remove(decision) is Removal.REMOVED
+
+
+def test_a_tree_that_two_processes_remove_is_removed_by_the_slower_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    (tree / "left").touch()
+    attempts = iter([FileNotFoundError("an entry that the other process took")])
+    rmtree = shutil.rmtree
+
+    def remove_after_the_other(path: Path) -> None:
+        if (failure := next(attempts, None)) is not None:
+            raise failure
+        rmtree(path)
+
+    monkeypatch.setattr(shutil, "rmtree", remove_after_the_other)
+    remove_tree(tree)
+    assert not tree.exists()

@@ -21,7 +21,7 @@ from sediment_assets.adapters.generations.catalog import KINDS, ROLLOUTS_KIND, F
 from sediment_assets.adapters.resolutions import CI_RESOLUTIONS
 from sediment_assets.publish.artifacts import CLAIM, LOCK, PUBLICATION_ORDER
 from sediment_assets.publish.claim import LockHeldError, export_lock, is_empty_export
-from sediment_assets.publish.durable import is_present, remove_tree, reported
+from sediment_assets.publish.durable import PublishError, is_present, remove_tree, reported
 from sediment_assets.publish.reading import completion_file, held_alone
 from sediment_assets.publish.staging import killed_export, staging_directory
 from sediment_assets.targets.registry import Target
@@ -176,18 +176,28 @@ def _is_dead_staging(path: Path) -> bool:
 
 
 def remove(decision: Decision) -> Removal:
-    """Remove what ``plan_pruning`` said may go, unless somebody uses it by now.
+    """Remove what ``plan_pruning`` said may go, unless somebody uses it by now; what another pruning took is gone, too.
 
     :raises PublishError: when the operating system refuses.
     """
     path = decision.path
-    with reported(path, "remove"):
-        if path.name.startswith("."):
-            remove_tree(path)
-            return Removal.REMOVED
-        if decision.verdict is Verdict.SUPERSEDED:
-            return _remove_complete(path, decision.kind)
-        return _remove_dead(path)
+    try:
+        with reported(path, "remove"):
+            removal = _remove(path, decision)
+    except PublishError:
+        if is_present(path):
+            raise
+        return Removal.REMOVED
+    return removal if is_present(path) else Removal.REMOVED
+
+
+def _remove(path: Path, decision: Decision) -> Removal:
+    if path.name.startswith("."):
+        remove_tree(path)
+        return Removal.REMOVED
+    if decision.verdict is Verdict.SUPERSEDED:
+        return _remove_complete(path, decision.kind)
+    return _remove_dead(path)
 
 
 def _remove_complete(path: Path, kind: str) -> Removal:
