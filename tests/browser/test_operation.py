@@ -8,12 +8,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from sediment_assets.adapters.fact_store.engine import writing_engine
 from sediment_assets.adapters.fact_store.importer import import_paths
 from tests.browser.conftest import Site
-
 
 FULL, EMPTY, OTHER = "2026-11-04", "2026-11-07", "2026-11-08"
 """Days in the range; the first has all that gives no row, the second no Session."""

@@ -1,9 +1,6 @@
 """The asset graph as a reviewer sees it, after ``test_operation.py``: its pages in a headless Chromium."""
 
-import pytest
-
 from tests.browser.conftest import Site
-
 
 TASKS = "/assets/targets/sediment/tasks"
 GROUPS = ("facts", "mirrors", "canonical", "targets", "targets/sediment", "targets/swe_bench", "targets/nemo_gym")

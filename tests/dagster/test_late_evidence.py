@@ -26,7 +26,6 @@ from sediment_assets.rollouts.evidence_versions import NO_EVIDENCE
 from sediment_assets.targets.registry import Target
 from tests.dagster.graph import QUIET, Evidence, Graph, quarantine_line
 
-
 BUILT = ("2026-11-03", "2026-11-05", "2026-11-07")
 """Days materialized before anything happens; the last one has no Session."""
 
