@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from sediment_assets.capture.contract import Remainder
 from sediment_assets.capture.json_text import parse_json
+from sediment_assets.capture.otlp.values import any_value, read_attributes
 from sediment_assets.capture.record_fields import RefusedError, invalid
 from sediment_assets.facts.instants import parse_instant
 from sediment_assets.facts.json_values import JsonError, JsonObject, JsonValue
@@ -96,45 +97,18 @@ def _unnested(place: str, value: JsonValue, levels: tuple[tuple[str, ...], ...])
 
 
 def _span(place: str, value: JsonObject) -> Span:
-    attributes = _attributes(value.get("attributes"))
+    attributes = read_attributes(value.get("attributes"))
     events = value.get("events")
     for event in events if isinstance(events, list) else ():
         if isinstance(event, dict):
-            attributes = _attributes(event.get("attributes")) | attributes
-    body = _any_value(value.get("body"))
+            attributes = read_attributes(event.get("attributes")) | attributes
+    body = any_value(value.get("body"))
     if isinstance(body, dict):
         attributes = body | attributes
     name = value.get("name", value.get("eventName"))
     start = _time(value, "startTimeUnixNano", "start_time_unix_nano", "startTime", "start_time")
     end = _time(value, "endTimeUnixNano", "end_time_unix_nano", "endTime", "end_time", "timeUnixNano", "time_unix_nano")
     return Span(place, name if isinstance(name, str) else "", attributes, start, end)
-
-
-def _attributes(value: JsonValue) -> JsonObject:
-    if isinstance(value, list):
-        pairs = [(item.get("key"), _any_value(item.get("value"))) for item in value if isinstance(item, dict)]
-        return {key: held for key, held in pairs if isinstance(key, str)}
-    return value if isinstance(value, dict) else {}
-
-
-def _any_value(value: JsonValue) -> JsonValue:
-    """Return what an OTLP AnyValue holds, at any depth; a plain value as it is."""
-    if not isinstance(value, dict) or len(value) != 1:
-        return value
-    ((kind, held),) = value.items()
-    match kind.replace("_v", "V"):
-        case "stringValue" | "boolValue" | "doubleValue":
-            return held  # type: ignore[no-any-return]  # a JSON value
-        case "intValue":
-            return (
-                int(held) if isinstance(held, str) and held.removeprefix("-").isdecimal() and len(held) < 20 else held
-            )
-        case "arrayValue":
-            values = held.get("values") if isinstance(held, dict) else None
-            return [_any_value(item) for item in values] if isinstance(values, list) else []
-        case "kvlistValue":
-            return _attributes(held.get("values")) if isinstance(held, dict) else {}
-    return value
 
 
 def _time(value: JsonObject, *keys: str) -> datetime | None:

@@ -1,1 +1,4 @@
-"""OpenTelemetry logs of coding agents: OTLP/JSON log records, and what events say of decisions (facts.md §3.2)."""
+"""OpenTelemetry logs of coding agents: OTLP/JSON values and log records, and what events say of decisions.
+
+Contract: facts.md §3.2.
+"""

@@ -9,10 +9,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from sediment_assets.capture.contract import Remainder, Untranslated
+from sediment_assets.capture.otlp.values import any_value, read_attributes
 from sediment_assets.capture.record_fields import MAX_LISTS
 from sediment_assets.facts.json_values import JsonObject, JsonValue
-
-Attributes = dict[str, JsonValue]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +20,8 @@ class LogRecord:
 
     place: str
     event: str
-    attributes: Attributes
-    resource: Attributes
+    attributes: JsonObject
+    resource: JsonObject
     scope: str
     time: datetime | None
     observed_time: datetime | None
@@ -124,42 +123,14 @@ def _record(place: str, record: JsonObject, resource: JsonObject, scope: JsonObj
     )
 
 
-def _event(record: JsonObject, attributes: Attributes) -> str:
+def _event(record: JsonObject, attributes: JsonObject) -> str:
     """Return the event's name: of the record or its attributes, or the body where that says the agent before it."""
     told = (record.get("eventName"), record.get("event_name"), attributes.get("event.name"))
     name = next((word for word in told if isinstance(word, str) and word), "")
-    body = plain_value(record.get("body"))
+    body = any_value(record.get("body"))
     if isinstance(body, str) and len(body) < _MAX_NAME and body.endswith(f".{name}" if name else body):
         return body
     return name
-
-
-def read_attributes(value: JsonValue) -> Attributes:
-    """Return attributes by key: OTLP's list of key and value, or an object; the first of equal keys stays."""
-    attributes: Attributes = {}
-    pairs: list[tuple[JsonValue, JsonValue]] = []
-    if isinstance(value, list):
-        pairs = [(item.get("key"), plain_value(item.get("value"))) for item in value if isinstance(item, dict)]
-    elif isinstance(value, dict):
-        pairs = list(value.items())
-    for key, held in pairs:
-        if isinstance(key, str):
-            attributes.setdefault(key, held)
-    return attributes
-
-
-def plain_value(value: JsonValue) -> JsonValue:
-    """Return what an OTLP AnyValue holds, if it is a scalar; text, numbers and booleans pass as they are."""
-    if not isinstance(value, dict):
-        return value
-    for key in ("stringValue", "string_value", "boolValue", "bool_value", "doubleValue", "double_value"):
-        if key in value:
-            held: JsonValue = value[key]
-            return held
-    number = value.get("intValue", value.get("int_value"))
-    if isinstance(number, str) and number.removeprefix("-").isdecimal() and number.isascii() and len(number) < 20:
-        return int(number)
-    return number if isinstance(number, int) else None
 
 
 def _instant(record: JsonObject, *keys: str) -> datetime | None:
