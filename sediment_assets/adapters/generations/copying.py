@@ -98,12 +98,18 @@ class Destination:
             _flush(out)
 
     def _holds_already(self, place: str, last: Path) -> bool:
-        """Whether a complete copy is there: the completion file names the hash of every other."""
+        """Whether a complete copy is there: the completion file names the hash of every other.
+
+        A part of that file is no copy yet: on a disk a file is seen while it is being written.
+        """
         path = f"{self._root}/{place}/{last.name}"
         if not self._store.exists(path):
             return False
-        if self._store.cat_file(path) == last.read_bytes():
+        there, expected = self._store.cat_file(path), last.read_bytes()
+        if there == expected:
             return True
+        if expected.startswith(there):
+            return False
         raise CopyError(f"{self._label(place)}: expected nothing or this generation, got another one")
 
     def _refuse_remains(self, place: str) -> None:

@@ -132,6 +132,18 @@ def test_what_a_killed_copy_left_refuses_the_next_one_and_stays(root: Root, url:
     assert list(read(url).values()) == [b"nemo-gym\n"]
 
 
+def test_half_a_completion_file_is_a_copy_in_progress(root: Root, url: str):
+    from fsspec.core import url_to_fs
+
+    found = look_at(root.rows("a.0"))
+    Destination(url).copy(found)
+    store, path = url_to_fs(url, use_listings_cache=False, skip_instance_cache=True)
+    record = f"{path}/nemo-gym/{DAY}/a.0/{RECORD}"
+    store.pipe_file(record, store.cat_file(record)[:100])
+    with pytest.raises(CopyError, match="a copy in progress or one that was killed"):
+        Destination(url).copy(found)
+
+
 def test_another_generation_under_the_same_name_is_never_replaced(root: Root, url: str, tmp_path: Path):
     Destination(url).copy(look_at(root.rows("a.0")))
     before = read(url)
