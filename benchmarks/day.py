@@ -1,41 +1,70 @@
-"""The core's own work for one partition, without Dagster: ``python -m benchmarks.day EVIDENCE OUT`` prints its cost.
+"""The core's own work for two partitions, without Dagster: ``python -m benchmarks.day EVIDENCE OUT`` prints its cost.
 
 The same calls as the asset graph makes for a day: derive and freeze its Rollouts, read the bundle with full validation,
-export the three targets. What a partition costs in Dagster beyond this is Dagster's.
+export the three targets. The second day finds in the memo what similarity told the first. What a partition costs in
+Dagster beyond this is Dagster's.
 """
 
 import json
 import resource
 import sys
 import time
-from datetime import timedelta
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from benchmarks.evidence import MIRRORS
 from benchmarks.plans import BEGIN, ORG
-from sediment_assets.adapters.bundle_dir import derive_bundle, open_bundle
+from sediment_assets.adapters.attribution_files import AttributionFiles
+from sediment_assets.adapters.bundle_dir import open_bundle, stage_bundle
 from sediment_assets.adapters.evidence import open_evidence
 from sediment_assets.adapters.git_mirror_store import GitMirrorStore
 from sediment_assets.derive.fact_reader import SessionWindow
 from sediment_assets.publish.export import export_rlvr
 from sediment_assets.targets.registry import Target
 
+DAYS = ("first", "further")
+
 
 def main() -> None:
-    """Do the first day's work over a directory of evidence; OUT must not exist and holds ``facts.db`` beside it."""
+    """Do the work of the first two days of some evidence; OUT must not exist and has ``facts.db`` beside it."""
     evidence, out = Path(sys.argv[1]), Path(sys.argv[2])
     start = BEGIN.replace(hour=0)
-    began, cpu = time.perf_counter(), _cpu()
     out.mkdir()
-    with open_evidence(ORG, f"sqlite:///{out.parent / 'facts.db'}", evidence / MIRRORS) as opened:
+    costs = {name: _day(evidence, out, name, start + timedelta(days=number)) for number, name in enumerate(DAYS)}
+    print(json.dumps(costs))
+
+
+def _day(evidence: Path, out: Path, name: str, start: datetime) -> dict[str, float]:
+    cost: dict[str, float] = {}
+    began, cpu = time.perf_counter(), _cpu()
+    directory = out / name
+    directory.mkdir()
+    with (
+        _counted(cost, "freeze"),
+        open_evidence(ORG, f"sqlite:///{out.parent / 'facts.db'}", evidence / MIRRORS) as opened,
+    ):
         window = SessionWindow(start, start + timedelta(days=1))
-        derive_bundle(opened.facts, opened.mirrors, out / "bundle", window=window)
-    sessions = 0
-    with open_bundle(out / "bundle") as bundle, GitMirrorStore(evidence / MIRRORS) as mirrors:
+        memo = AttributionFiles(out)
+        with stage_bundle(opened.facts, opened.mirrors, directory / "bundle", window=window, memo=memo) as ready:
+            ready.publish()
+    with (
+        _counted(cost, "open and project"),
+        open_bundle(directory / "bundle") as bundle,
+        GitMirrorStore(evidence / MIRRORS) as mirrors,
+    ):
         for target in Target:
-            export_rlvr(bundle, mirrors, out / target, target=target)
+            export_rlvr(bundle, mirrors, directory / target, target=target)
         sessions = sum(1 for _ in bundle.rollouts())
-    print(json.dumps({"sessions": sessions, "seconds": time.perf_counter() - began, "cpu": _cpu() - cpu}))
+    return {"sessions": sessions, "seconds": time.perf_counter() - began, "cpu": _cpu() - cpu, **cost}
+
+
+@contextmanager
+def _counted(cost: dict[str, float], name: str) -> Iterator[None]:
+    before = _cpu()
+    yield
+    cost[name] = _cpu() - before
 
 
 def _cpu() -> float:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import dagster as dg
 
+from sediment_assets.adapters.attribution_files import AttributionFiles
 from sediment_assets.bundle.encoding import MANIFEST
 from sediment_assets.errors import SedimentError
 from sediment_assets.facts.expected import shown
@@ -45,6 +46,10 @@ class GenerationStore(dg.ConfigurableResource):  # type: ignore[type-arg]  # gen
         with reported(parent, "create the directory of generations"):
             parent.mkdir(parents=True, exist_ok=True)
         return parent / f"{context.run.run_id}.{context.retry_number}"
+
+    def attributions(self) -> AttributionFiles:
+        """Return the memo that the days of one state of the evidence share; it may be removed at any time."""
+        return AttributionFiles(Path(self.root).absolute())
 
 
 def _day(partition_key: str) -> str:

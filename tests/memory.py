@@ -71,6 +71,13 @@ class MemoryFacts:
     def as_of(self) -> datetime | None:
         return max((fact.captured_at for fact in self._facts), default=None)
 
+    def store_state(self) -> str:
+        return "memory"
+
+    def visible_ids(self, table: FactTable) -> Iterator[str]:
+        mine = [fact for fact in self._facts if _table_of(fact) == table]
+        return (fact.fact_id for fact in sorted(mine, key=lambda fact: (fact.captured_at, fact.fact_id)))
+
     def evidence(self) -> Iterator[RepositoryEvidence]:
         rows: list[RepositoryEvidence] = []
         for fact in self._facts:

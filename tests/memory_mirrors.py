@@ -119,5 +119,11 @@ class MemoryMirrors:
     def revisions(self, org_id: str) -> Mapping[str, Mapping[str, str]]:
         return {key_text(key): self._mirrors[key].refs() for key in self.keys(org_id)}
 
+    def fingerprint(self, keys: Iterable[RepositoryKey]) -> str | None:
+        present = [(key, self._mirrors[key]) for key in sorted(keys, key=lambda k: k.sort_key) if key in self._mirrors]
+        said = [(key, vars(mirror) | {"calls": None}) for key, mirror in present]
+        failures = sum(1 for _, mirror in present if isinstance(mirror, MemoryMirror) and mirror.failing)
+        return f"{said!r} {failures}"
+
     def locked(self, keys: Iterable[RepositoryKey]) -> AbstractContextManager[None]:
         return nullcontext()

@@ -33,6 +33,7 @@ from sediment_assets.bundle.validate.files import Lines
 from sediment_assets.bundle.validate.index import Group
 from sediment_assets.bundle.validate.manifest import parse_manifest
 from sediment_assets.bundle.validate.rows import validate_rows
+from sediment_assets.derive.attribution_memo import AttributionMemo
 from sediment_assets.derive.fact_reader import FactReader, SessionWindow
 from sediment_assets.derive.policy import DEFAULT_POLICY, DerivationPolicy
 from sediment_assets.facts.json_values import canonical_order
@@ -110,15 +111,17 @@ def stage_bundle(
     *,
     scope: CohortScope = WHOLE_ORGANIZATION,
     window: SessionWindow | None = None,
+    memo: AttributionMemo | None = None,
     on_evidence: Callable[[Evidence], None] | None = None,
     progress: Progress | None = None,
 ) -> Iterator[ReadyBundle]:
     """Do all of ``derive_bundle`` but the last step, which is the block's; unpublished, the bundle goes away.
 
-    ``on_evidence`` is shown what the derivation knows of the whole organization, before any Session.
+    ``memo`` remembers what similarity found over the same evidence. ``on_evidence`` is shown what the derivation knows
+    of the whole organization, before any Session.
     """
     with staged_bundle(out) as staged:
-        derivation = Derivation(facts, mirrors, policy, scope=scope, window=window)
+        derivation = Derivation(facts, mirrors, policy, scope=scope, window=window, memo=memo)
         if on_evidence is not None:
             on_evidence(derivation.evidence)
         build = BundleBuild(facts, derivation, scope)

@@ -52,6 +52,11 @@ class GitMirror:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
+    @property
+    def failures(self) -> int:
+        """How many git processes of this mirror ended otherwise than they should, so far."""
+        return self._git.failures
+
     def close(self, *, wait: bool = True) -> bool:
         """End and reap this mirror's processes; a later question starts them again.
 

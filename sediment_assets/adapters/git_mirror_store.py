@@ -6,12 +6,15 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
+from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import Self
 
 from sediment_assets.adapters.git_mirror import GitMirror
-from sediment_assets.adapters.git_process import TIMEOUT_SECONDS
+from sediment_assets.adapters.git_process import TIMEOUT_SECONDS, git_version
+from sediment_assets.adapters.mirror_fingerprint import UnprovenError, mirror_state
 from sediment_assets.adapters.mirror_locks import is_absent, read_snapshot
+from sediment_assets.facts.json_values import encode_canonical
 from sediment_assets.facts.scalars import normal_org_id
 from sediment_assets.mirrors.layout import IDENTIFIED_ROOT, decode_identified, decode_legacy, mirror_path
 from sediment_assets.mirrors.reader import MirrorError
@@ -145,6 +148,19 @@ class GitMirrorStore:
         """See ``MirrorStore``."""
         opened = ((key, self.open(key)) for key in self.keys(org_id))
         return {key_text(key): mirror.refs() for key, mirror in opened if mirror is not None}
+
+    def fingerprint(self, keys: Iterable[RepositoryKey]) -> str | None:
+        """See ``MirrorStore``. Reads refs and directories, no objects."""
+        parts: list[object] = []
+        try:
+            parts.append(git_version())
+            for key in sorted(keys, key=lambda key: key.sort_key):
+                mirror = self.open(key)
+                state = None if mirror is None else [mirror.refs(), mirror_state(mirror.directory), mirror.failures]
+                parts.append([key.sort_key, state])
+        except (MirrorError, UnprovenError):
+            return None
+        return sha256(encode_canonical(parts).encode()).hexdigest()
 
     def locked(self, keys: Iterable[RepositoryKey]) -> AbstractContextManager[None]:
         """See ``MirrorStore``; ``read_snapshot`` has the rules."""

@@ -87,12 +87,26 @@ def git_executable() -> str:
     return executable
 
 
+def git_version() -> str:
+    """Return what the git found on ``PATH`` calls itself.
+
+    :raises GitUnavailableError: when there is none, or it does not run.
+    """
+    try:
+        done = subprocess.run([git_executable(), "--version"], env=_ENVIRONMENT, capture_output=True, check=True)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise GitUnavailableError(f"git: expected one that runs, got {error}; install git") from None
+    return done.stdout.decode("utf-8", "replace").strip()
+
+
 class Git:
     """One repository directory as the target of git commands."""
 
     def __init__(self, directory: Path, *, timeout: float = TIMEOUT_SECONDS) -> None:
         self.directory = directory
         self.timeout = timeout
+        self.failures = 0
+        """How many processes ended otherwise than they should, whosever fault it was."""
 
     def run(self, *arguments: str, stdin: bytes | None = None, allowed: tuple[int, ...] = (0,)) -> "Completed":
         """Run one command to its end; without ``stdin`` its input is closed.
@@ -112,10 +126,13 @@ class Git:
                 check=False,
             )
         except subprocess.TimeoutExpired:
+            self.failures += 1
             raise self.error(arguments, f"no answer within {self.timeout:g} s") from None
         except OSError as error:
+            self.failures += 1
             raise self.not_started(arguments, error) from None
         if done.returncode not in allowed:
+            self.failures += 1
             raise self.error(arguments, _complaint(done.stderr) or f"exit status {done.returncode}")
         return Completed(done.returncode, done.stdout, _complaint(done.stderr))
 
@@ -280,6 +297,7 @@ class Conversation:
                 bufsize=0,
             )
         except OSError as error:
+            self._git.failures += 1
             raise self._git.not_started(self._arguments, error) from None
         return self._process
 
@@ -308,6 +326,7 @@ class Conversation:
         poll.register(process.stdout, select.POLLIN | select.POLLHUP)
         left = self._deadline - time.monotonic()
         if left <= 0 or not poll.poll(left * 1000):
+            self._git.failures += 1
             raise self.interrupted(f"no answer within {self._git.timeout:g} s")
         chunk = os.read(process.stdout.fileno(), 1 << 16)
         if not chunk:
@@ -316,6 +335,7 @@ class Conversation:
 
     def _fail_ended(self, got: str) -> NoReturn:
         """Raise what git said last before it ended by itself, or that something ended it."""
+        self._git.failures += 1
         process = self._process
         assert process is not None
         try:

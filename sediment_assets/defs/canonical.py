@@ -122,7 +122,13 @@ def rollouts_asset(partitions: dg.TimeWindowPartitionsDefinition) -> dg.AssetsDe
         with (
             evidence.open() as opened,
             stage_bundle(
-                opened.facts, opened.mirrors, out, policy, window=window, on_evidence=digest_evidence
+                opened.facts,
+                opened.mirrors,
+                out,
+                policy,
+                window=window,
+                memo=generations.attributions(),
+                on_evidence=digest_evidence,
             ) as ready,
         ):
             for warning in ready.summary.warnings:

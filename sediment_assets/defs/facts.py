@@ -9,6 +9,7 @@ from typing import Any, Final
 import dagster as dg
 
 from resources.evidence_store import EvidenceStore
+from resources.generations import GenerationStore
 from sediment_assets.adapters.fact_store.counts import OrganizationCount, TableCount
 from sediment_assets.defs.keys import (
     FACT_KEYS,
@@ -39,7 +40,9 @@ def observed_assets(partitions: dg.TimeWindowPartitionsDefinition) -> dg.AssetsD
         can_subset=True,
     )
 
-    def observe_evidence(context: dg.AssetExecutionContext, evidence: EvidenceStore) -> Iterator[dg.AssetObservation]:
+    def observe_evidence(
+        context: dg.AssetExecutionContext, evidence: EvidenceStore, generations: GenerationStore
+    ) -> Iterator[dg.AssetObservation]:
         selected = context.selected_asset_keys
         counts = evidence.counts()
         tables: dict[dg.AssetKey, dict[str, Any]] = {
@@ -47,7 +50,8 @@ def observed_assets(partitions: dg.TimeWindowPartitionsDefinition) -> dg.AssetsD
         }
         versions = {QUARANTINE: digest_of(tables[QUARANTINE])}
         if selected & set(KIND_KEYS.values()):
-            for observation in day_observations(context.instance, evidence, partitions):
+            memo = generations.attributions()
+            for observation in day_observations(context.instance, evidence, partitions, memo):
                 if observation.asset_key in selected:
                     yield observation
         for key, metadata in tables.items():

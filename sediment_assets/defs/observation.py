@@ -12,6 +12,7 @@ import dagster as dg
 from resources.evidence_store import EvidenceStore
 from resources.generations import DATA_VERSION, NoGenerationError, newest_materialized
 from sediment_assets.defs.keys import FACT_KEYS, MIRRORED_COMMITS, ROLLOUTS
+from sediment_assets.derive.attribution_memo import AttributionMemo
 from sediment_assets.derive.policy import DEFAULT_POLICY
 from sediment_assets.rollouts.derivation import gather_evidence
 from sediment_assets.rollouts.evidence_versions import (
@@ -54,13 +55,17 @@ def table_observation(key: dg.AssetKey, metadata: Mapping[str, Any], version: st
 
 
 def day_observations(
-    instance: dg.DagsterInstance, evidence: EvidenceStore, partitions: dg.TimeWindowPartitionsDefinition
+    instance: dg.DagsterInstance,
+    evidence: EvidenceStore,
+    partitions: dg.TimeWindowPartitionsDefinition,
+    memo: AttributionMemo,
 ) -> Iterator[dg.AssetObservation]:
     """Yield an observation of every kind of evidence of every day that is not as it was when last observed.
 
+    What similarity finds is left in ``memo``, for the days that are materialized because of it.
     ``mirrors/commits`` comes last of a day, whatever changed, and carries the version of all its evidence.
     """
-    days = _days(evidence, partitions)
+    days = _days(evidence, partitions, memo)
     before = {kind: _observed(instance, key) for kind, key in KIND_KEYS.items()}
     known = {day for versions in before.values() for day in versions}
     unseen = instance.get_materialized_partitions(ROLLOUTS) - known - set(days)
@@ -109,11 +114,11 @@ def _spelled(version: KindVersion) -> str:
     return version.digest[:VERSION_CHARACTERS]
 
 
-def _days(evidence: EvidenceStore, partitions: dg.TimeWindowPartitionsDefinition) -> Days:
+def _days(evidence: EvidenceStore, partitions: dg.TimeWindowPartitionsDefinition, memo: AttributionMemo) -> Days:
     """Return the versions of every day that is a partition; other days have no place in the graph."""
     versions = DayVersions()
     with evidence.open() as opened:
-        gathered = gather_evidence(opened.facts, opened.mirrors, DEFAULT_POLICY)
+        gathered = gather_evidence(opened.facts, opened.mirrors, DEFAULT_POLICY, memo)
         for session, parts in session_parts(opened.facts, opened.mirrors, gathered):
             versions.add(session, parts)
     keys = set(partitions.get_partition_keys())

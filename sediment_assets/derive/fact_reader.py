@@ -15,6 +15,7 @@ from sediment_assets.facts.inference_call import InferenceCall
 from sediment_assets.facts.push import Push
 from sediment_assets.facts.repository_rename import RepositoryRename
 from sediment_assets.facts.session_commit_observation import SessionCommitObservation
+from sediment_assets.facts.vocabulary import FactTable
 from sediment_assets.repositories.evidence import RepositoryEvidence
 from sediment_assets.repositories.resolver import RepositoryResolver
 
@@ -115,6 +116,14 @@ class FactReader(Protocol):
 
     def as_of(self) -> datetime | None:
         """Latest capture instant over all visible Facts, null without any (facts.md §11.5)."""
+        ...
+
+    def store_state(self) -> str:
+        """What tells this store from another, in which the ids of the same Facts might stand for other contents."""
+        ...
+
+    def visible_ids(self, table: FactTable) -> Iterator[str]:
+        """Ids of a table's Facts by (capture instant, id): read from an index, where there is one."""
         ...
 
     def evidence(self) -> Iterator[RepositoryEvidence]:

@@ -110,6 +110,14 @@ class MirrorStore(Protocol):
         """
         ...
 
+    def fingerprint(self, keys: Iterable[RepositoryKey]) -> str | None:
+        """Digest everything that the answers of these mirrors rest on, absent ones included (never what is answered).
+
+        Two equal fingerprints, taken at any time by any process, mean equal answers. None when nobody can vouch for
+        that; another one as soon as a git has failed, which may be its own fault.
+        """
+        ...
+
     def locked(self, keys: Iterable[RepositoryKey]) -> AbstractContextManager[None]:
         """Hold the locks of these mirrors: a read snapshot (§4).
 

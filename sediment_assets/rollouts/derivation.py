@@ -9,6 +9,7 @@ from typing import Final
 
 from sediment_assets.ci.resolution import CIResolutions, resolve_outcomes
 from sediment_assets.derive.attribution import Attribution, all_sessions_bound, attribute_by_similarity
+from sediment_assets.derive.attribution_memo import AttributionMemo, remembered_attribution
 from sediment_assets.derive.bindings import Bindings, bind_notes, bind_observations
 from sediment_assets.derive.fact_reader import FactReader, SessionWindow, StoredSession
 from sediment_assets.derive.policy import DEFAULT_POLICY, DerivationPolicy
@@ -38,8 +39,12 @@ class Evidence:
     """Organization-wide counters: observations, mirrors, notes, Pushes, commits, sections, files, CI runs."""
 
 
-def gather_evidence(facts: FactReader, mirrors: MirrorStore, policy: DerivationPolicy) -> Evidence:
+def gather_evidence(
+    facts: FactReader, mirrors: MirrorStore, policy: DerivationPolicy, memo: AttributionMemo | None = None
+) -> Evidence:
     """Do the organization-wide steps (derivation.md §4, steps 1–6).
+
+    ``memo`` spares the similarity fallback over evidence that it has seen; nothing else changes.
 
     :raises MirrorError: when a mirror that exists cannot be read at all.
     """
@@ -53,7 +58,11 @@ def gather_evidence(facts: FactReader, mirrors: MirrorStore, policy: DerivationP
     if next(facts.session_ids_with_calls(), None) is not None:
         bind_notes(mirrors, resolver, bindings)
         if not all_sessions_bound(facts.session_ids_with_calls(), bindings):
-            attribution = attribute_by_similarity(facts, mirrors, resolver, bindings, policy)
+            attribution = (
+                attribute_by_similarity(facts, mirrors, resolver, bindings, policy)
+                if memo is None
+                else remembered_attribution(facts, mirrors, resolver, bindings, policy, memo)
+            )
         ci = resolve_outcomes(facts.ci_outcomes(), resolver, revision)
     skipped = Counter(bindings.skipped)
     skipped.update(attribution.skipped)
@@ -65,7 +74,7 @@ class Derivation:
     """One derivation run over one snapshot of Facts and one set of locked mirrors.
 
     ``rollouts()`` streams; the counters are complete once it is exhausted. ``window`` restricts the Sessions, never the
-    evidence: a partition's Rollouts equal those of the whole organization (design.md §5).
+    evidence: a partition's Rollouts equal those of the whole organization (design.md §5). ``memo`` spares time alone.
     """
 
     def __init__(
@@ -76,13 +85,14 @@ class Derivation:
         *,
         scope: CohortScope = WHOLE_ORGANIZATION,
         window: SessionWindow | None = None,
+        memo: AttributionMemo | None = None,
     ) -> None:
         self._facts = facts
         self._mirrors = mirrors
         self._scope = scope
         self._window = window
         self.policy = policy
-        self.evidence = gather_evidence(facts, mirrors, policy)
+        self.evidence = gather_evidence(facts, mirrors, policy, memo)
         self.provenance = Provenance(
             policy_version=ROLLOUT_VERSION,
             quarantine_revision=self.evidence.quarantine_revision,

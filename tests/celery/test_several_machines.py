@@ -40,8 +40,8 @@ BACKFILL_SECONDS = 600
 RUNS = """
 import dagster as dg
 with dg.DagsterInstance.get() as instance:
-    for run in instance.get_runs():
-        print(run.tags.get("dagster/partition"), run.status.value)
+    for run in instance.get_runs(dg.RunsFilter(job_name="materialize_day")):  # a sensor may observe meanwhile
+        print(run.tags["dagster/partition"], run.status.value)
 """
 
 

@@ -7,11 +7,12 @@ from functools import partial
 from itertools import groupby, islice
 from operator import attrgetter
 
-from sqlalchemy import Connection, Engine, Table, func, select
+from sqlalchemy import Connection, Engine, Table, func, select, text
 
 from sediment_assets.adapters.fact_store.engine import read_snapshot
 from sediment_assets.adapters.fact_store.evidence import stream_evidence
 from sediment_assets.adapters.fact_store.failures import readable_failures
+from sediment_assets.adapters.fact_store.location import Dialect, label_of
 from sediment_assets.adapters.fact_store.rows import WIDE, AnyRow, AnySelect, F, by_code_point, stream, to_fact
 from sediment_assets.adapters.fact_store.schema import (
     FACT_TABLES,
@@ -45,6 +46,7 @@ from sediment_assets.facts.push import Push
 from sediment_assets.facts.repository_rename import RepositoryRename
 from sediment_assets.facts.scalars import normal_org_id
 from sediment_assets.facts.session_commit_observation import SessionCommitObservation
+from sediment_assets.facts.vocabulary import FactTable
 from sediment_assets.repositories.evidence import RepositoryEvidence
 from sediment_assets.repositories.resolver import RepositoryResolver
 
@@ -91,6 +93,21 @@ class FactSnapshot:
                 for table in FACT_TABLES.values()
             ]
         return max((instant for instant in latest if instant is not None), default=None)
+
+    def store_state(self) -> str:
+        """Where the store is, and how large (SQLite) or which of its server's databases (PostgreSQL)."""
+        is_file = self._connection.dialect.name == Dialect.SQLITE
+        query = "PRAGMA page_count" if is_file else "SELECT oid FROM pg_database WHERE datname = current_database()"
+        with readable_failures(self._connection.engine):
+            return f"{label_of(self._connection.engine.url)} {self._connection.scalar(text(query))}"
+
+    def visible_ids(self, table: FactTable) -> Iterator[str]:
+        """Ids of a table's Facts by (capture instant, id): read from an index, where there is one."""
+        source = FACT_TABLES[table]
+        key = primary_key(source)
+        ordered = (capture_instant(source), by_code_point(self._connection, key))
+        for row in stream(self._connection, select(key).where(self._visibility.of(source)).order_by(*ordered)):
+            yield row[0]
 
     def evidence(self) -> Iterator[RepositoryEvidence]:
         """Repository evidence of every repository-bearing Fact, by (captured_at, table, id, role)."""
