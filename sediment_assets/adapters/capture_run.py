@@ -96,7 +96,7 @@ def store_capture(engine: Engine, outcomes: Outcomes, tally: Tally, *, strict: b
 def emit_capture(out: Path, outcomes: Outcomes, tally: Tally, *, strict: bool = False) -> CaptureSummary:
     """Write translated Facts, redacted, as canonical JSONL into a new directory: ``<table>.jsonl``, all or nothing.
 
-    :raises EmitError: the directory exists, or its parent does not.
+    :raises DestinationError: the directory exists, or its parent does not.
     :raises PublishError: the operating system refused.
     :raises StrictCaptureError: ``strict``, and something unexpected gave no Fact.
     """

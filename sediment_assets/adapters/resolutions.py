@@ -13,7 +13,6 @@ from pydantic import ValidationError
 
 from sediment_assets import __version__
 from sediment_assets.adapters.bundle_dir import Bundle
-from sediment_assets.adapters.bundle_staging import StagedBundle, staged_bundle
 from sediment_assets.ci.policy import CI_POLICY
 from sediment_assets.ci.resolution import CIResolution
 from sediment_assets.ci.selection import resolution_counters
@@ -21,6 +20,7 @@ from sediment_assets.errors import SedimentError
 from sediment_assets.facts.json_values import JsonError, decode_strict, encode_row
 from sediment_assets.publish.artifacts import CLAIM, RECORD
 from sediment_assets.publish.durable import reported, write_file
+from sediment_assets.publish.fresh_directory import FreshDirectory, fresh_directory
 from sediment_assets.publish.reading import held_for_reading
 from sediment_assets.publish.record import (
     GenerationRecord,
@@ -47,7 +47,7 @@ class ResolutionsError(SedimentError):
 class StagedResolutions:
     """CI resolutions on the device, in a directory that is not visible yet."""
 
-    staged: StagedBundle
+    staged: FreshDirectory
     record: GenerationRecord
     resolutions: tuple[CIResolution, ...]
 
@@ -64,7 +64,7 @@ def stage_resolutions(bundle: Bundle, out: Path, *, asset_key: str, partition: s
     :raises PublishError: when the operating system refuses.
     """
     rollouts, resolutions = _resolve(bundle)
-    with staged_bundle(out) as staged:
+    with fresh_directory(out) as staged:
         with reported(out, "stage the CI resolutions"):
             lines = b"".join(encode_row(resolution.model_dump()) + b"\n" for resolution in resolutions)
             write_file(staged.directory / RESOLUTIONS_FILE, lines)

@@ -143,13 +143,16 @@ def parse_bound(option: str, text: str | None) -> datetime | None:
 
 def _derive(out: Path, policy: DerivationPolicy, scope: CohortScope) -> BundleSummary:
     from sediment_assets.adapters.bundle_dir import derive_bundle
-    from sediment_assets.adapters.bundle_staging import require_destination
+    from sediment_assets.adapters.bundle_staging import BUNDLE_DIRECTORY
     from sediment_assets.adapters.evidence import open_evidence
     from sediment_assets.adapters.settings import Settings
+    from sediment_assets.publish.fresh_directory import require_destination
     from sediment_assets.publish.summary import ExportWarning, WarningEvent
 
     settings = Settings.load().evidence()
-    require_destination(out)  # and again by derive_bundle: nobody should wait for a database to hear of it
+    require_destination(
+        out, BUNDLE_DIRECTORY
+    )  # and again by derive_bundle: nobody should wait for a database to hear of it
     with (
         open_evidence(settings.org_id, settings.database_url, settings.mirror_path) as evidence,
         stages("reading evidence") as progress,

@@ -5,9 +5,6 @@ process is provably dead. One rename makes a generation disappear whole; what a 
 name is removed by the next one.
 """
 
-import fcntl
-import os
-import time
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
@@ -16,20 +13,18 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from sediment_assets.adapters.bundle_staging import STAGING_NAME
 from sediment_assets.adapters.generations.catalog import KINDS, ROLLOUTS_KIND, FoundGeneration, find_generations
 from sediment_assets.adapters.resolutions import CI_RESOLUTIONS
 from sediment_assets.publish.artifacts import CLAIM, LOCK, PUBLICATION_ORDER
 from sediment_assets.publish.claim import LockHeldError, export_lock, is_empty_export
 from sediment_assets.publish.durable import PublishError, is_present, remove_tree, reported
+from sediment_assets.publish.fresh_directory import is_abandoned
 from sediment_assets.publish.reading import completion_file, held_alone
 from sediment_assets.publish.staging import killed_export, staging_directory
 from sediment_assets.targets.registry import Target
 
 PRUNED_PREFIX: Final = ".sediment-pruned-"
 """Name of a generation on its way out: this prefix and its own name."""
-_SETTLED_SECONDS: Final = 60
-"""A staging directory younger than this may be one whose process has not locked it yet."""
 _TARGETS: Final = frozenset(target.value for target in Target)
 
 
@@ -155,24 +150,8 @@ def _remains(root: Path) -> Iterator[Decision]:
     for kind in KINDS:
         for partition in sorted((root / kind).iterdir()) if (root / kind).is_dir() else ():
             for path in sorted(partition.iterdir()) if partition.is_dir() else ():
-                if path.name.startswith(PRUNED_PREFIX) or _is_dead_staging(path):
+                if path.name.startswith(PRUNED_PREFIX) or is_abandoned(path):
                     yield Decision(path, kind, partition.name, 0, Verdict.DEAD)
-
-
-def _is_dead_staging(path: Path) -> bool:
-    if STAGING_NAME.fullmatch(path.name) is None or path.is_symlink() or not path.is_dir():
-        return False
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return time.time() - os.fstat(descriptor).st_mtime > _SETTLED_SECONDS
-    except OSError:
-        return False
-    finally:
-        os.close(descriptor)
 
 
 def remove(decision: Decision) -> Removal:

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
-from sediment_assets.adapters.capture_emit import EmitError
 from sediment_assets.adapters.capture_json import BrokenInputError
 from sediment_assets.adapters.capture_run import (
     CaptureConflictError,
@@ -21,6 +20,7 @@ from sediment_assets.adapters.fact_store.importer import import_paths
 from sediment_assets.capture.contract import Remainder, Translated, Untranslated
 from sediment_assets.capture.tally import Tally
 from sediment_assets.facts.model import Fact
+from sediment_assets.publish.fresh_directory import DestinationError
 from tests.builders import (
     IDENTITY,
     OTHER_SHA,
@@ -187,7 +187,7 @@ def test_a_fact_beyond_the_limits_of_json_is_counted_not_stored(engine: Engine):
 
 
 def test_a_destination_that_exists_is_refused_first(tmp_path: Path):
-    with pytest.raises(EmitError, match="expected a new directory, got one that exists"):
+    with pytest.raises(DestinationError, match="expected a new directory, got one that exists"):
         emit_capture(tmp_path, broken(), Tally())
-    with pytest.raises(EmitError, match=r"expected the directory .* to exist"):
+    with pytest.raises(DestinationError, match=r"expected the directory .* to exist"):
         emit_capture(tmp_path / "no" / "out", broken(), Tally())

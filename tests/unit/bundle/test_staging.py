@@ -9,11 +9,12 @@ import pytest
 
 from sediment_assets.adapters import bundle_staging
 from sediment_assets.adapters.bundle_dir import derive_bundle, stage_bundle
-from sediment_assets.adapters.bundle_staging import DestinationError
 from sediment_assets.bundle import limits
 from sediment_assets.bundle.errors import BundleError
 from sediment_assets.errors import SedimentError
+from sediment_assets.publish import fresh_directory
 from sediment_assets.publish.durable import PublishError
+from sediment_assets.publish.fresh_directory import DestinationError
 from tests.builders import ORG, make_call
 from tests.bundles import accepted, rich_facts, rich_mirrors
 from tests.memory import MemoryFacts
@@ -128,7 +129,7 @@ def test_a_directory_without_permission_is_one_line(tmp_path: Path, monkeypatch:
     def denied(_path: Path) -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
-    monkeypatch.setattr(bundle_staging, "create_private_directory", denied)
+    monkeypatch.setattr(fresh_directory, "create_private_directory", denied)
     with pytest.raises(PublishError, match="cannot create a staging directory beside: Permission denied"):
         derive(tmp_path / "b")
 
@@ -138,7 +139,7 @@ def test_an_undurable_name_is_taken_back(tmp_path: Path, monkeypatch: pytest.Mon
         if path == tmp_path:
             raise OSError(errno.EIO, os.strerror(errno.EIO))
 
-    monkeypatch.setattr(bundle_staging, "sync_directory", fail_for_the_parent)
+    monkeypatch.setattr(fresh_directory, "sync_directory", fail_for_the_parent)
     with pytest.raises(PublishError, match="/b: cannot publish: Input/output error"):
         derive(tmp_path / "b")
     assert list(tmp_path.iterdir()) == []
