@@ -163,7 +163,11 @@ class PreparedFacts:
 def _redacted_text(value: Any, redactions: Counter[RedactionReason]) -> str:
     """Spell an object or array, redacted if there is anything to redact."""
     text = encode_stored(value)
-    return encode_stored(redact_raw(value, redactions)) if may_hold_credential(text.encode("ascii")) else text
+    if not may_hold_credential(text.encode("ascii")):
+        return text
+    before = redactions.total()
+    redacted = redact_raw(value, redactions)
+    return text if redactions.total() == before else encode_stored(redacted)
 
 
 def _flat(text: str) -> str:
