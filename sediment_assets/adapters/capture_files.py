@@ -12,12 +12,15 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, Final, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, cast
 
 from sediment_assets.adapters.capture_json import BrokenInputError, BrokenLine, read_json
 from sediment_assets.adapters.capture_yaml import read_yaml
 from sediment_assets.capture.contract import Document, Record, Remainder, Untranslated
 from sediment_assets.errors import SedimentError
+
+if TYPE_CHECKING:  # the type checker's own module
+    from _typeshed import WriteableBuffer
 
 STDIN: Final = "-"
 """The path that means standard input."""
@@ -117,9 +120,9 @@ def _records(
     place = path
     try:
         with _opened(path) as plain:
-            counted = cast(BinaryIO, io.BufferedReader(_Counted(plain, progress, tell), _BUFFER))
-            is_gzip = counted.peek(2)[:2] == _GZIP  # type: ignore[attr-defined]  # a BufferedReader has it
-            file = cast(BinaryIO, gzip.GzipFile(fileobj=counted)) if is_gzip else counted
+            counted = io.BufferedReader(_Counted(plain, progress, tell), _BUFFER)
+            is_gzip = counted.peek(2)[:2] == _GZIP
+            file = cast(BinaryIO, gzip.GzipFile(fileobj=counted) if is_gzip else counted)
             is_yaml = path.lower().removesuffix(".gz").endswith(_YAML)
             for place, value in read_yaml(file, path) if is_yaml else read_json(file, path):
                 yield place, value
@@ -150,7 +153,7 @@ class _Counted(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: "bytearray | memoryview") -> int:  # type: ignore[override]  # any writable buffer
+    def readinto(self, buffer: "WriteableBuffer") -> int:
         size = self._file.readinto(buffer) or 0
         self._progress.bytes_read += size
         if self._tell is not None:

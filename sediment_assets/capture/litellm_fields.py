@@ -235,6 +235,6 @@ def _is_removed(messages: JsonValue) -> bool:
 
 
 def _latency(seconds: JsonValue) -> int | None:
-    if type(seconds) not in (int, float) or not 0 <= float(seconds) < 1e9:  # type: ignore[arg-type]  # a number
+    if not isinstance(seconds, int | float) or isinstance(seconds, bool) or not 0 <= seconds < 1e9:
         return None
-    return round(float(seconds) * 1000)  # type: ignore[arg-type]  # a number
+    return round(float(seconds) * 1000)

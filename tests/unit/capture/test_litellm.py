@@ -296,6 +296,8 @@ class TestShapes:
         assert equal([message.model_dump() for message in fact.input_messages], [plain_message("user", "Go.")])
         assert (fact.duration_ms, fact.observed_at.microsecond, fact.model) == (2250, 500_000, "gpt-x-2026")
         assert fact.raw["messages"] == wire
+        for no_seconds in (10**400, True, -1, "2.25"):
+            assert one(record | {"latency_sec": no_seconds}, stating(session="s1")).duration_ms is None
         without = {key: record[key] for key in ("messages", "response")}
         assert one(without, stating(session="s1")).observed_at == datetime(2026, 3, 2, 9, 0, 2, tzinfo=UTC)
 
