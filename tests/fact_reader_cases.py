@@ -417,6 +417,32 @@ class FactReaderCases:
             assert sorted(facts.full_ci_outcomes(wanted)) == ["o0", "o2"]
             assert facts.full_ci_outcomes([]) == {}
 
+    # --- ids
+
+    def test_ids_of_each_table(self, open_reader: OpenReader):
+        with open_reader(ONE_OF_EACH.values()) as facts:
+            for table, fact in ONE_OF_EACH.items():
+                assert list(facts.visible_ids(table)) == [fact.fact_id]
+
+    def test_ids_of_hidden_facts_are_not_given(self, open_reader: OpenReader):
+        log = [
+            make_quarantine(quarantine_id=f"q-{table}", fact_table=table, fact_id=fact.fact_id)
+            for table, fact in ONE_OF_EACH.items()
+        ]
+        with open_reader(ONE_OF_EACH.values(), log) as facts:
+            assert [list(facts.visible_ids(table)) for table in ONE_OF_EACH] == [[]] * len(ONE_OF_EACH)
+
+    def test_ids_are_ordered_by_capture_then_code_point(self, open_reader: OpenReader):
+        calls = [make_call(inference_call_id=name, observed_at=at(1)) for name in CODE_POINT_ORDER]
+        early = make_call(inference_call_id="~", observed_at=at(0))
+        with open_reader([*reversed(calls), early]) as facts:
+            assert list(facts.visible_ids(FactTable.INFERENCE_CALLS)) == ["~", *CODE_POINT_ORDER]
+
+    def test_a_store_says_which_one_it_is(self, open_reader: OpenReader):
+        with open_reader([make_call()]) as facts:
+            assert facts.store_state()
+            assert facts.store_state() == facts.store_state()
+
     # --- evidence (mirrors.md §8.2)
 
     def test_evidence_has_a_row_per_fact_and_role_in_order(self, open_reader: OpenReader):
