@@ -35,6 +35,11 @@ def printable(text: str) -> str:
     )
 
 
+def error_text(error: SedimentError) -> str:
+    """Spell an error as it is printed where nothing is styled: ``error: `` and its lines, each of them one line."""
+    return "\n".join(one_line(line) for line in (f"error: {error.lines[0]}", *error.lines[1:]))
+
+
 def one_line(text: str) -> str:
     """As ``printable``, line feeds too: what one cell or one message may quote without starting a line of its own."""
     return printable(text).replace("\n", "\\n")

@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING
 import dagster as dg
 
 from sediment_assets.defs.build import load_defs
+from sediment_assets.defs.failures import cause_of
 from sediment_assets.defs.jobs import DAY_JOB, OBSERVE_JOB
 from sediment_assets.defs.keys import ROLLOUTS
 from sediment_assets.defs.metadata import ROW_COUNT, SKIP_PREFIX
-from sediment_assets.errors import SedimentError, printable
+from sediment_assets.errors import SedimentError, error_text, one_line
 from sediment_assets.facts.defaults import new_id
 
 if TYPE_CHECKING:  # what Dagster records of an error has no public name
@@ -186,14 +187,10 @@ def _problems(result: dg.ExecuteInProcessResult) -> Iterator[str]:
 
 
 def _failures(result: dg.ExecuteInProcessResult) -> "Iterator[tuple[str, SerializableErrorInfo]]":
-    """Yield each failed step, or the run when none did, with the error of our own that Dagster wraps."""
-    steps = [
-        (event.step_key or "", event.step_failure_data.error) for event in result.all_events if event.is_step_failure
-    ]
-    runs = [("run", event.job_failure_data.error) for event in result.all_events if event.is_job_failure]
+    """Yield each failed step, or the run when none did, with what made it fail."""
+    steps = [(event.step_key or "", cause_of(event)) for event in result.all_events if event.is_step_failure]
+    runs = [("run", cause_of(event)) for event in result.all_events if event.is_job_failure]
     for place, error in steps or runs:
-        while error is not None and error.cause is not None and (error.cls_name or "").startswith("Dagster"):
-            error = error.cause
         if error is not None:
             yield place, error
 
@@ -208,13 +205,13 @@ def _message(error: "SerializableErrorInfo") -> str:
 def say(text: str) -> None:
     """Print a line. A reader that went away ends no backfill."""
     try:
-        print(printable(text), flush=True)  # noqa: T201  # this module is a command
+        print(one_line(text), flush=True)  # noqa: T201  # this module is a command
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _fail(text: str) -> None:
-    print(f"error: {printable(text)}", file=sys.stderr)  # noqa: T201
+def _fail(error: SedimentError) -> None:
+    print(error_text(error), file=sys.stderr)  # noqa: T201
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -226,7 +223,7 @@ def main(arguments: Sequence[str]) -> int:
         assert partitions is not None
         check_range(partitions, first, last)
     except SedimentError as error:
-        _fail(str(error))
+        _fail(error)
         return 1
     try:
         with noticed_interrupts() as raise_swallowed, dg.DagsterInstance.get() as instance:
@@ -234,12 +231,12 @@ def main(arguments: Sequence[str]) -> int:
             raise_swallowed()
             tally = run_days(defs, first, last, instance, raise_swallowed)
     except KeyboardInterrupt:
-        _fail("interrupted; every day printed above is done, the others are not")
+        _fail(SedimentError("interrupted; every day printed above is done, the others are not"))
         return _INTERRUPTED
     for line in ("", *tally.lines(), "", f"generations: {os.path.relpath(os.environ['SEDIMENT_EXPORT_ROOT'])}"):  # noqa: TID251
         say(line)
     if tally.failed:
-        _fail(f"days that failed: {', '.join(tally.failed)}")
+        _fail(SedimentError(f"days that failed: {', '.join(tally.failed)}"))
     return 1 if tally.failed else 0
 
 

@@ -6,11 +6,14 @@ add a sensor of your own that calls ``failure_of``: docs/operations.md shows it.
 
 import json
 import logging
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import dagster as dg
 
 from sediment_assets.errors import printable
+
+if TYPE_CHECKING:  # what Dagster records of an error has no public name
+    from dagster_shared.error import SerializableErrorInfo
 
 SENSOR: Final = "run_failures"
 LOGGER: Final = "sediment.alerts"
@@ -36,12 +39,17 @@ def failure_line(failure: dict[str, Any]) -> str:
     return json.dumps(failure, sort_keys=True)
 
 
-def _first_line(event: dg.DagsterEvent) -> str:
-    """Return what our own error says; Dagster wraps it."""
+def cause_of(event: dg.DagsterEvent) -> "SerializableErrorInfo | None":
+    """Return the error of our own that Dagster wraps in a failed step or run."""
     data = event.step_failure_data if event.is_step_failure else event.job_failure_data
     error = data.error
     while error is not None and error.cause is not None and (error.cls_name or "").startswith("Dagster"):
         error = error.cause
+    return error
+
+
+def _first_line(event: dg.DagsterEvent) -> str:
+    error = cause_of(event)
     text = event.message if error is None else error.message
     return printable((text or "").strip().partition("\n")[0])[:_ERROR_CHARACTERS]
 

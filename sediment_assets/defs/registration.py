@@ -26,7 +26,7 @@ from sediment_assets.defs.keys import CI_RESOLUTIONS, ROLLOUTS, output_key, outp
 from sediment_assets.defs.metadata import NONE, ROW_COUNT
 from sediment_assets.defs.observation import POLICY, tag_of
 from sediment_assets.defs.target_metadata import files_of
-from sediment_assets.errors import SedimentError, printable
+from sediment_assets.errors import SedimentError, error_text, one_line
 from sediment_assets.publish.record import content_version, spelled_instant
 from sediment_assets.targets.registry import Target
 
@@ -175,10 +175,10 @@ def main(arguments: Sequence[str]) -> int:
             settings = Settings.load()
             root = settings.export_root(Path("exports"))
             count = register(instance, root, settings.organization().org_id)
-            sys.stdout.write(printable(f"{os.path.relpath(root)}: {count} records restored\n"))
+            sys.stdout.write(one_line(f"{os.path.relpath(root)}: {count} records restored") + "\n")
             return 0
     except SedimentError as error:
-        sys.stderr.write(printable(f"error: {error}\n"))
+        sys.stderr.write(error_text(error) + "\n")
         return 1
 
 

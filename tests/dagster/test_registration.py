@@ -1,6 +1,7 @@
 """``sediment generations register``: an instance that lost its history learns again what is on disk."""
 
 import shutil
+from contextlib import nullcontext
 from pathlib import Path
 
 import dagster as dg
@@ -11,7 +12,7 @@ from sediment_assets.adapters.generations.catalog import ROLLOUTS_KIND
 from sediment_assets.defs.canonical import _ROLLOUTS_KIND
 from sediment_assets.defs.keys import CI_RESOLUTIONS, ROLLOUTS, output_key
 from sediment_assets.defs.observation import POLICY
-from sediment_assets.defs.registration import known, register
+from sediment_assets.defs.registration import known, main, register
 from sediment_assets.publish.artifacts import RECORD
 from sediment_assets.targets.registry import Target
 from tests.dagster.conftest import DAYS, Week
@@ -52,6 +53,21 @@ def test_records_come_back_as_they_were_and_only_once(week: Week, forgetful):
         # Late evidence is asked for by policy: a restored day is one of the default policy, as it was.
         restored, recorded = (newest_materialized(one.instance, ROLLOUTS, day) for one in (graph, week.graph))
         assert restored.tags[POLICY] == recorded.tags[POLICY]
+
+
+def test_what_the_command_prints_of_a_name_stays_on_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SEDIMENT_ORG_ID", ORG)
+    monkeypatch.setenv("SEDIMENT_DATABASE_URL", "sqlite:///facts.db")
+    monkeypatch.setenv("SEDIMENT_MIRROR_PATH", "mirrors")
+    (tmp_path / "ex\nports").mkdir()
+    monkeypatch.setenv("SEDIMENT_EXPORT_ROOT", "ex\nports")
+    with dg.instance_for_test() as instance:
+        monkeypatch.setattr(dg.DagsterInstance, "get", lambda: nullcontext(instance))
+        assert main(["register"]) == 0
+    assert capsys.readouterr().out == "ex\\nports: 0 records restored\n"
 
 
 def test_generations_of_another_organization_or_in_another_days_directory_stay_out(week: Week, tmp_path: Path):
