@@ -11,14 +11,14 @@ from subprocess import CompletedProcess
 import pytest
 
 from sediment_assets.adapters.bundle_dir import open_bundle
-from sediment_assets.publish.artifacts import CLAIM, LOCK, PUBLICATION_ORDER, RECORD, STAGE_PREFIX
-from sediment_assets.publish.record import IncompleteGenerationError, read_record, verify_generation
+from sediment_assets.publish.artifacts import LOCK, STAGE_PREFIX
+from sediment_assets.publish.record import verify_generation
 from tests import forked_command
 from tests.cli.command import BASE_ENVIRONMENT, Evidence
 from tests.directories import names
+from tests.exported import COMPLETE, content, is_complete
 from tests.faults.moments import CountMoments, KillAt
 
-COMPLETE = sorted([CLAIM, RECORD, "tasks.train.jsonl", "rollouts.train.jsonl", "environment.yaml"])
 PARTS = 4
 """The moments are dealt out to this many tests, so that they run beside each other."""
 
@@ -73,23 +73,9 @@ def no_git_is_left(evidence: Evidence) -> bool:
     return True
 
 
-def is_complete(out: Path) -> bool:
-    """Whether the directory may be read; if it may, it is whole, and if not, readers are told."""
-    if (out / RECORD).exists():
-        verify_generation(out)
-        return True
-    with pytest.raises(IncompleteGenerationError):
-        read_record(out)
-    return False
-
-
-def published(out: Path) -> dict[str, bytes]:
-    return {name: (out / name).read_bytes() for name in [*PUBLICATION_ORDER, RECORD] if (out / name).exists()}
-
-
 def next_export_is_safe(run: Run, out: Path, *extra: str) -> None:
     """The next export says what is the matter, or succeeds; what was published stays as it is."""
-    before = published(out)
+    before = content(out)
     if (out / LOCK).exists():
         refused = run(*export(out.name, *extra))
         assert refused.returncode == 1
@@ -99,7 +85,7 @@ def next_export_is_safe(run: Run, out: Path, *extra: str) -> None:
     if before:
         assert done.returncode == 1
         assert re.fullmatch(rf"error: {out.name}: .*new directory\n", done.stderr)
-        assert published(out) == before
+        assert content(out) == before
     else:
         assert done.returncode == 0, done.stderr
         assert names(out) == COMPLETE
@@ -114,7 +100,7 @@ def test_an_export_killed_at_any_moment(tmp_path: Path, run: Run, evidence: Evid
         assert no_git_is_left(evidence)
         if out.exists():
             complete = is_complete(out)
-            assert complete or not published(out) or (out / LOCK).is_dir()
+            assert complete or not content(out) or (out / LOCK).is_dir()
         next_export_is_safe(run, out)
 
 
@@ -140,7 +126,7 @@ def test_an_export_of_a_bundle_killed_at_any_moment(tmp_path: Path, run: Run, ev
         assert no_git_is_left(evidence)
         if out.exists():
             complete = is_complete(out)
-            assert complete or not published(out) or (out / LOCK).is_dir()
+            assert complete or not content(out) or (out / LOCK).is_dir()
         next_export_is_safe(run, out, "--from", "bundle")
         shutil.rmtree(out)
 
@@ -150,7 +136,7 @@ def test_what_a_killed_export_staged_is_swept_by_the_next(tmp_path: Path, run: R
     for moment in moments(run, tmp_path, 0, *export("counted")):
         out = tmp_path / f"out{moment}"
         run(*export(out.name), fault=KillAt(moment))
-        if out.exists() and any(name.startswith(STAGE_PREFIX) for name in names(out)) and not published(out):
+        if out.exists() and any(name.startswith(STAGE_PREFIX) for name in names(out)) and not content(out):
             staged.append(out)
             break
     assert staged

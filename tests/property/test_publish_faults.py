@@ -18,17 +18,17 @@ from typing import Any
 import pytest
 
 from sediment_assets.errors import SedimentError
-from sediment_assets.publish.artifacts import CLAIM, LOCK, PUBLICATION_ORDER, RECORD, STAGE_PREFIX
+from sediment_assets.publish.artifacts import CLAIM, LOCK, RECORD, STAGE_PREFIX
 from sediment_assets.publish.claim import ClaimError, LockHeldError
 from sediment_assets.publish.export import export_rlvr
-from sediment_assets.publish.record import IncompleteGenerationError, read_record, verify_generation
+from sediment_assets.publish.record import verify_generation
 from sediment_assets.targets.registry import Target
 from tests.directories import names
+from tests.exported import COMPLETE, artifacts_of, content, is_complete
 from tests.rollout_source import MemorySource
 from tests.unit.targets.worked_tally import ROLLOUTS, mirrors, resolver
 
 OPERATIONS = {"open", "os.mkdir", "os.chmod", "os.link", "os.remove", "os.rmdir", "os.scandir", "os.listdir"}
-COMPLETE = sorted([CLAIM, RECORD, "tasks.train.jsonl", "rollouts.train.jsonl", "environment.yaml"])
 FAILED, PASSED_ON = 3, 4
 
 Fault = Callable[[int, str, Any], object]
@@ -106,24 +106,6 @@ def moments(tmp_path_factory: pytest.TempPathFactory) -> range:
 
 def staging_of(out: Path) -> list[str]:
     return [name for name in names(out) if name.startswith(STAGE_PREFIX)] if out.is_dir() else []
-
-
-def artifacts_of(out: Path) -> list[str]:
-    return [name for name in PUBLICATION_ORDER if (out / name).exists()]
-
-
-def is_complete(out: Path) -> bool:
-    """Whether the directory may be read; if it may, it is whole, and if not, readers are told."""
-    if (out / RECORD).exists():
-        verify_generation(out)
-        return True
-    with pytest.raises(IncompleteGenerationError):
-        read_record(out)
-    return False
-
-
-def content(out: Path) -> dict[str, bytes]:
-    return {name: (out / name).read_bytes() for name in [*artifacts_of(out), RECORD] if (out / name).exists()}
 
 
 def next_export_is_safe(out: Path) -> None:

@@ -10,10 +10,9 @@ import pytest
 from sediment_assets.adapters.evidence import OpenEvidence, open_evidence
 from sediment_assets.adapters.explanation import Explanation, explain_session
 from sediment_assets.adapters.verification_file import read_verification_commands
-from sediment_assets.cli.demo import import_evidence
 from sediment_assets.cli.explain_json import plain
 from sediment_assets.cli.explain_texts import describe
-from sediment_assets.demo import DemoEvidence, plant_evidence
+from sediment_assets.demo import DemoEvidence
 from sediment_assets.demo.cases import CASES, FAILED, PASSED, Case
 from sediment_assets.lineage.answers import Answer, declined
 from sediment_assets.lineage.missing import MISSING
@@ -23,13 +22,6 @@ from sediment_assets.targets.registry import TARGETS, Population, Target
 from sediment_assets.targets.skips import RolloutSkip, RowSkip, TaskSkip, vocabulary
 
 ORG = "acme"
-
-
-@pytest.fixture(scope="module")
-def imported(tmp_path_factory: pytest.TempPathFactory) -> DemoEvidence:
-    evidence = plant_evidence(tmp_path_factory.mktemp("explained"))
-    import_evidence(evidence)
-    return evidence
 
 
 @pytest.fixture(scope="module")

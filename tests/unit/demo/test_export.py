@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from sediment_assets.cli.demo import import_evidence
-from sediment_assets.demo import DemoEvidence, plant_evidence
+from sediment_assets.demo import DemoEvidence
 from sediment_assets.demo.cases import CASES, FAILED, PASSED
 from sediment_assets.targets.registry import Target
 
@@ -31,13 +30,6 @@ class Exported(NamedTuple):
         """The printed tally of ``task`` or ``rollout`` rows."""
         line = next(line for line in self.printed.splitlines() if line.startswith(f"{population} rows:"))
         return Counter(json.loads(line.partition("skipped: ")[2].replace("'", '"')))
-
-
-@pytest.fixture(scope="module")
-def imported(tmp_path_factory: pytest.TempPathFactory) -> DemoEvidence:
-    evidence = plant_evidence(tmp_path_factory.mktemp("imported"))
-    import_evidence(evidence)
-    return evidence
 
 
 @pytest.fixture(scope="module")
