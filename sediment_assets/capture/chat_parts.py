@@ -138,7 +138,15 @@ def _refusal(parts: Parts, block: JsonObject, where: str) -> None:
 
 
 def _thinking(parts: Parts, block: JsonObject, where: str) -> None:
-    parts.text(block.get("thinking"), f"{where}.thinking", "reasoning")
+    thought = block.get("thinking")
+    if not isinstance(thought, list):
+        parts.text(thought, f"{where}.thinking", "reasoning")
+        return
+    told = Parts()  # Mistral tells thoughts in blocks of their own
+    told.content(thought, f"{where}.thinking")
+    for part in told.parts:
+        parts.text(part.get("content"), f"{where}.thinking", "reasoning")
+    parts.left_out += told.left_out
 
 
 def _reasoning(parts: Parts, block: JsonObject, where: str) -> None:

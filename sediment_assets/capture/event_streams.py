@@ -1,6 +1,7 @@
 """Answers that arrived as a stream of events, put together as the body of one response.
 
-A stream that broke off gives what had arrived; only its missing reason to finish says so.
+A stream that broke off gives what had arrived; only its missing reason to finish says so. One that broke off in the
+arguments of a tool call is refused, for nobody knows what the model was about to ask.
 """
 
 from collections.abc import Iterable, Sequence
@@ -9,6 +10,7 @@ from typing import Any, Final
 from sediment_assets.capture.contract import Remainder
 from sediment_assets.capture.json_text import parse_json
 from sediment_assets.capture.record_fields import RefusedError, invalid
+from sediment_assets.capture.response_events import cut_off, responses_body
 from sediment_assets.facts.json_values import JsonError, JsonObject, JsonValue
 
 _DATA: Final = "data:"
@@ -65,7 +67,7 @@ def assemble(events: Sequence[JsonObject], where: str) -> JsonObject:
     if "message_start" in kinds:
         return _anthropic(events, where)
     if any(isinstance(kind, str) and kind.startswith("response.") for kind in kinds):
-        return _responses(events)
+        return responses_body(events, where)
     if any(isinstance(event.get("choices"), list) for event in events):
         return _chat(events, where)
     error = next((event["error"] for event in events if isinstance(event.get("error"), dict)), None)
@@ -93,20 +95,26 @@ def _anthropic(events: Iterable[JsonObject], where: str) -> JsonObject:
     body: JsonObject = {}
     blocks: dict[Any, JsonObject] = {}
     pieces: dict[Any, list[str]] = {}
+    is_open = False
     for event in events:
         kind, index = event.get("type"), event.get("index")
         if kind == "message_start" and isinstance(event.get("message"), dict):
             body = dict(event["message"])
         elif kind == "content_block_start" and isinstance(event.get("content_block"), dict):
             blocks[_key(index, where)] = dict(event["content_block"])
+            is_open = True
         elif kind == "content_block_delta" and isinstance(event.get("delta"), dict):
             piece = event["delta"].get(_PIECES.get(str(event["delta"].get("type")), ""))
             if isinstance(piece, str):
                 pieces.setdefault(_key(index, where), []).append(piece)
-        elif kind == "message_delta":
+        elif kind in ("content_block_stop", "message_delta"):
+            is_open = False
             _merge(body, event)
         elif kind == "error" and isinstance(event.get("error"), dict):
             body["error"] = event["error"]
+    last, begun = list(blocks.items())[-1] if blocks else (None, {})
+    if is_open and "input" in begun and not "".join(pieces.get(last, [])).strip():
+        raise cut_off(where)
     return body | {"type": "message", "content": [_block(block, pieces.get(key, [])) for key, block in blocks.items()]}
 
 
@@ -131,16 +139,6 @@ def _block(block: JsonObject, pieces: list[str]) -> JsonObject:
     return block | {key: (begun if isinstance(begun, str) else "") + text}
 
 
-def _responses(events: Sequence[JsonObject]) -> JsonObject:
-    """Return the response as its last event has it; items that were done stand in where it has none."""
-    bodies = [event["response"] for event in events if isinstance(event.get("response"), dict)]
-    body: JsonObject = dict(bodies[-1]) if bodies else {}
-    done = [event["item"] for event in events if event.get("type") == "response.output_item.done"]
-    if not body.get("output"):
-        body["output"] = [item for item in done if isinstance(item, dict)]
-    return body
-
-
 def _chat(events: Iterable[JsonObject], where: str) -> JsonObject:
     body: JsonObject = {}
     choices: dict[Any, JsonObject] = {}
@@ -150,6 +148,10 @@ def _chat(events: Iterable[JsonObject], where: str) -> JsonObject:
         for choice in pieces if isinstance(pieces, list) else ():
             if isinstance(choice, dict):
                 _add_choice(choices.setdefault(_key(choice.get("index", 0), where), {"message": {}}), choice, where)
+    for choice in choices.values():
+        calls = choice["message"].get("tool_calls")
+        if calls and "finish_reason" not in choice and not calls[-1]["function"]["arguments"].strip():
+            raise cut_off(where)
     return body | {"choices": [choices[key] for key in sorted(choices)]}
 
 
@@ -162,20 +164,34 @@ def _add_choice(choice: JsonObject, piece: JsonObject, where: str) -> None:
         if key == "tool_calls":
             for call in value if isinstance(value, list) else ():
                 _add_tool_call(message, call, where)
-        elif isinstance(value, str) and key in ("content", "reasoning_content", "reasoning", "refusal"):
-            message[key] = message.get(key, "") + value
+        elif key in ("content", "reasoning_content", "reasoning", "refusal"):
+            message[key] = _joined(message.get(key), value)
         elif value is not None:
             message.setdefault(key, value)
+
+
+def _joined(before: JsonValue, piece: JsonValue) -> JsonValue:
+    """Put a piece of content behind what came before: words behind words, else blocks behind blocks."""
+    if piece is None or before in (None, ""):
+        return before if piece is None else piece
+    if isinstance(before, str) and isinstance(piece, str):
+        return before + piece
+    return [*_blocks(before), *_blocks(piece)]
+
+
+def _blocks(content: JsonValue) -> list[JsonValue]:
+    return content if isinstance(content, list) else [content]
 
 
 def _add_tool_call(message: JsonObject, piece: JsonValue, where: str) -> None:
     if not isinstance(piece, dict):
         return
     calls = message.setdefault("tool_calls", [])
-    index = piece.get("index", len(calls))
-    call = next((call for call in calls if call["index"] == index), None)
+    call = _begun_call(calls, piece, where)
     if call is None:
-        call = {"index": _key(index, where), "id": None, "type": "function", "function": {"name": "", "arguments": ""}}
+        index = piece.get("index")
+        call = {"index": len(calls) if index is None else index, "id": None, "type": "function"}
+        call["function"] = {"name": "", "arguments": ""}
         calls.append(call)
     call["id"] = piece.get("id") or call["id"]
     function = piece.get("function")
@@ -183,6 +199,20 @@ def _add_tool_call(message: JsonObject, piece: JsonValue, where: str) -> None:
         part = function.get(key) if isinstance(function, dict) else None
         if isinstance(part, str):
             call["function"][key] += part
+
+
+def _begun_call(calls: list[JsonObject], piece: JsonObject, where: str) -> JsonObject | None:
+    """Return the call that a piece goes on with; None when it begins one.
+
+    Some servers number every call 0, or none: an id of its own begins a call, whatever its number.
+    """
+    index, named = piece.get("index"), piece.get("id")
+    if index is None:
+        begun = calls[-1] if calls and named else None
+        return begun if begun is not None and begun["id"] == named else None
+    number = _key(index, where)
+    begun = next((call for call in reversed(calls) if call["index"] == number), None)
+    return None if begun is not None and named and begun["id"] not in (None, named) else begun
 
 
 def _key(index: JsonValue, where: str) -> int:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from sediment_assets.capture.chat_messages import assistant_message
 from sediment_assets.capture.contract import Remainder
@@ -16,6 +17,10 @@ from sediment_assets.facts.messages import Message
 
 REMOVED = "redacted-by-litellm"
 """What LiteLLM writes instead of content that it was told not to log."""
+
+
+_GOING_ON: Final = ("queued", "in_progress")
+"""States of a response that are no reason to finish."""
 
 
 @dataclass(slots=True)
@@ -44,8 +49,10 @@ def is_answer(body: JsonValue) -> bool:
 
 
 def is_error(body: JsonValue) -> bool:
-    """Whether a response's body is an error: no model answered."""
-    return isinstance(body, dict) and isinstance(body.get("error"), dict) and "choices" not in body
+    """Whether a response's body is an error and nothing else: no model answered, or not a word of it arrived."""
+    if not isinstance(body, dict) or not isinstance(body.get("error"), dict):
+        return False
+    return not any(body.get(key) for key in ("choices", "content", "output"))
 
 
 def read_answer(body: JsonValue, where: str, left_out: list[str]) -> ModelAnswer:
@@ -55,14 +62,14 @@ def read_answer(body: JsonValue, where: str, left_out: list[str]) -> ModelAnswer
     """
     if not isinstance(body, dict):
         raise invalid(where, "an object", body)
-    if isinstance(body.get("choices"), list):
+    if is_error(body):
+        messages: list[Message] = []
+    elif isinstance(body.get("choices"), list):
         messages = _choices(body["choices"], f"{where}.choices", left_out)
     elif isinstance(body.get("output"), list):
         messages = _items(body, f"{where}.output", left_out)
     elif isinstance(body.get("content"), list):
         messages = [assistant_message(body, where, left_out, body.get("stop_reason"))]
-    elif is_error(body):
-        messages = []
     elif body.get("text") == REMOVED:
         raise removed(where)
     else:
@@ -113,7 +120,7 @@ def _items(body: JsonObject, where: str, left_out: list[str]) -> list[Message]:
     groups = list(item_groups(body["output"]))
     messages: list[Message] = []
     for number, (index, group) in enumerate(groups, 1):
-        reason = body.get("status") if number == len(groups) else None
+        reason = body.get("status") if number == len(groups) and body.get("status") not in _GOING_ON else None
         messages += group_messages(group, where, index, left_out, reason)
     return messages
 

@@ -17,6 +17,8 @@ from sediment_assets.facts.messages import Message
 _FRAME: Final = frozenset({"id", "type", "status", "call_id", "name", "created_by"})
 """Members of a call's item that are not its arguments."""
 _REASONING: Final = "reasoning"
+_BESIDE: Final = (_REASONING, "mcp_list_tools", "mcp_approval_request")
+"""Items that stand among a model's words and calls; those of the provider's own tools have no words."""
 
 
 def is_item(value: JsonValue) -> bool:
@@ -118,4 +120,4 @@ def _is_said(item: JsonValue) -> bool:
     kind = item.get("type")
     if kind is None or kind == "message":
         return item.get("role") == ASSISTANT
-    return kind == _REASONING or (isinstance(kind, str) and kind.endswith("_call"))
+    return kind in _BESIDE or (isinstance(kind, str) and kind.endswith("_call"))
