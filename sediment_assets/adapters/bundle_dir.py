@@ -4,19 +4,18 @@ The one way in and out for the command line and the asset graph. Records and rul
 ``bundle_staging.py`` and ``bundle_files.py``.
 """
 
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Final
 
 from sediment_assets.adapters.bundle_files import MemberLines, copy_member, read_manifest
 from sediment_assets.adapters.bundle_index import BundleIndex
 from sediment_assets.adapters.bundle_staging import StagedBundle, staged_bundle
+from sediment_assets.adapters.bundle_validations import INDEX, ValidatedRows, Validations, private_path
 from sediment_assets.bundle.build import ROLLOUT_PREFIX, BundleBuild
 from sediment_assets.bundle.encoding import (
     MANIFEST,
@@ -38,7 +37,6 @@ from sediment_assets.derive.fact_reader import FactReader, SessionWindow
 from sediment_assets.derive.policy import DEFAULT_POLICY, DerivationPolicy
 from sediment_assets.facts.json_values import canonical_order
 from sediment_assets.mirrors.reader import MirrorStore
-from sediment_assets.publish.durable import reported
 from sediment_assets.publish.reading import held_for_reading
 from sediment_assets.repositories.resolver import RepositoryResolver
 from sediment_assets.rollouts.derivation import Derivation, Evidence
@@ -112,13 +110,14 @@ def stage_bundle(
     scope: CohortScope = WHOLE_ORGANIZATION,
     window: SessionWindow | None = None,
     memo: AttributionMemo | None = None,
+    validations: Validations | None = None,
     on_evidence: Callable[[Evidence], None] | None = None,
     progress: Progress | None = None,
 ) -> Iterator[ReadyBundle]:
     """Do all of ``derive_bundle`` but the last step, which is the block's; unpublished, the bundle goes away.
 
     ``memo`` remembers what similarity found over the same evidence. ``on_evidence`` is shown what the derivation knows
-    of the whole organization, before any Session.
+    of the whole organization, before any Session. In ``validations`` the validation is known afterwards.
     """
     with staged_bundle(out) as staged:
         derivation = Derivation(facts, mirrors, policy, scope=scope, window=window, memo=memo)
@@ -132,7 +131,12 @@ def stage_bundle(
         manifest = build.manifest({population: file.member for population, file in written.items()})
         data = encode_manifest(manifest.plain())
         del build  # all it knows of the organization; the validation is about to read that again
-        largest_session = _validate_staged(staged, manifest, progress)
+        digest = sha256(data).hexdigest()
+        with _index_of(staged, validations) as index:
+            resolver = validate_rows(manifest, _watched(MemberLines(staged.directory), progress), index)
+            largest_session = index.largest_session()
+        if validations is not None:
+            validations.keep(digest, ValidatedRows(manifest, resolver, index))
         warnings = beyond_reference(
             manifest.files,
             {population: file.longest_line for population, file in written.items()},
@@ -140,7 +144,7 @@ def stage_bundle(
             session_bytes=largest_session,
         )
         staged.write_manifest(data)
-        yield ReadyBundle(BundleSummary(out, manifest, sha256(data).hexdigest(), tuple(warnings)), staged)
+        yield ReadyBundle(BundleSummary(out, manifest, digest, tuple(warnings)), staged)
 
 
 def _encoded(build: BundleBuild, population: Population, progress: Progress | None) -> Iterator[bytes]:
@@ -154,15 +158,14 @@ def _counted(lines: Iterator[bytes], action: str, progress: Progress | None) -> 
             progress(action, done)
 
 
-def _validate_staged(staged: StagedBundle, manifest: Manifest, progress: Progress | None) -> int:
-    """Validate what was staged as a reader will (bundle.md §7, step 2); return the bytes of the largest Session."""
-    with BundleIndex(staged.directory / _INDEX, place=staged.out) as index:
-        validate_rows(manifest, _watched(MemberLines(staged.directory), progress), index)
-        return index.largest_session()
+def _index_of(staged: StagedBundle, validations: Validations | None) -> AbstractContextManager[BundleIndex]:
+    """Return the index of the staged bundle's validation, as a reader will validate it (bundle.md §7, step 2).
 
-
-_INDEX: Final = ".index"
-"""Name of the index beside the files that are validated; gone before anything is published."""
+    It lies beside the files and is gone before they are published, unless the validation is to be kept.
+    """
+    if validations is None:
+        return BundleIndex(staged.directory / INDEX, place=staged.out)
+    return nullcontext(validations.new_index(staged.out))
 
 
 def _watched(lines: MemberLines, progress: Progress | None) -> Lines:
@@ -238,34 +241,35 @@ class Bundle:
 
 
 @contextmanager
-def open_bundle(directory: Path, *, progress: Progress | None = None) -> Iterator[Bundle]:
+def open_bundle(
+    directory: Path, *, progress: Progress | None = None, validations: Validations | None = None
+) -> Iterator[Bundle]:
     """Copy a bundle into private temporary storage, validate all of it, and give its Rollouts for the block.
 
-    ``TMPDIR`` says where; the copy takes about twice the bundle's size.
+    ``TMPDIR`` says where; the copy takes about twice the bundle's size. Of a bundle in ``validations`` the rows are not
+    validated again: the copied bytes are those that were.
 
     :raises BundleError: for the first broken rule: ``<directory>/<file> line <N>: <path>: expected …, got …``.
     :raises PublishError: when the private storage cannot be written.
     """
-    with _private_directory() as private, BundleIndex(private / _INDEX) as index:
+    with ExitStack() as stack:
+        private = stack.enter_context(private_path())
         try:
             with held_for_reading(directory):
                 data = read_manifest(directory)
                 manifest = _parsed_manifest(data)
                 for population, declared in manifest.files.items():
                     copy_member(directory, population, declared, private)
-            lines = MemberLines(private)
-            resolver = validate_rows(manifest, _watched(lines, progress), index)
+            lines, digest = MemberLines(private), sha256(data).hexdigest()
+            rows = validations.known(digest, manifest) if validations is not None else None
+            if rows is None:
+                index = stack.enter_context(BundleIndex(private / INDEX))
+                rows = ValidatedRows(manifest, validate_rows(manifest, _watched(lines, progress), index), index)
+            else:
+                lines.find_rollouts()
         except BundleError as error:
             raise error.inside(directory) from None
-        yield Bundle(manifest, sha256(data).hexdigest(), resolver, lines, index)
-
-
-@contextmanager
-def _private_directory() -> Iterator[Path]:
-    with reported(Path(tempfile.gettempdir()), "create a private directory in"):
-        directory = tempfile.TemporaryDirectory(prefix="sediment-bundle-", ignore_cleanup_errors=True)
-    with directory as path:
-        yield Path(path)
+        yield Bundle(manifest, digest, rows.resolver, lines, rows.index)
 
 
 def _parsed_manifest(data: bytes) -> Manifest:

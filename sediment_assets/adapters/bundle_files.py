@@ -92,6 +92,11 @@ class MemberLines:
         if population is Population.ROLLOUTS:
             self._rollout_offsets = offsets
 
+    def find_rollouts(self) -> None:
+        """Find out where the Rollouts' lines begin, without looking at them."""
+        for _ in self(Population.ROLLOUTS):
+            pass
+
     def rollout_lines(self, numbers: Iterator[int]) -> Iterator[bytes]:
         """Yield the Rollouts' lines of these numbers, from 1; once all of them have been read in order."""
         with (self._directory / Population.ROLLOUTS.file).open("rb") as file:

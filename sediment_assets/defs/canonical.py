@@ -109,6 +109,7 @@ def rollouts_asset(partitions: dg.TimeWindowPartitionsDefinition) -> dg.AssetsDe
         config: DerivationConfig,
         evidence: EvidenceStore,
         generations: GenerationStore,
+        bundles: BundleReader,
     ) -> Iterator[dg.MaterializeResult[ReadyBundle]]:
         policy = config.derivation_policy()
         out = generations.new_path(_ROLLOUTS_KIND, context)
@@ -128,6 +129,7 @@ def rollouts_asset(partitions: dg.TimeWindowPartitionsDefinition) -> dg.AssetsDe
                 policy,
                 window=window,
                 memo=generations.attributions(),
+                validations=bundles.validations(),
                 on_evidence=digest_evidence,
             ) as ready,
         ):

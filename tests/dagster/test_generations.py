@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import pytest
@@ -11,7 +12,10 @@ import pytest
 from resources.generations import GenerationStore, PartitionKeyError
 from sediment_assets.adapters.bundle_dir import Bundle, open_bundle
 from sediment_assets.bundle.encoding import MANIFEST
+from sediment_assets.bundle.manifest import Manifest
+from sediment_assets.bundle.validate.rows import validate_rows
 from sediment_assets.defs.keys import CI_RESOLUTIONS, ROLLOUTS, output_key
+from sediment_assets.repositories.resolver import RepositoryResolver
 from sediment_assets.targets.registry import Target
 from tests.dagster.conftest import DAYS
 from tests.dagster.graph import OUTPUTS, Evidence, Graph, artifacts, evaluations, failures, metadata, versions
@@ -125,15 +129,25 @@ def test_a_run_validates_its_bundle_once_and_removes_the_private_copy(graph: Gra
     temporary.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(temporary))
     opened: list[Path] = []
+    validated: list[Manifest] = []
 
     @contextmanager
-    def counted(directory: Path) -> Iterator[Bundle]:
+    def counted(directory: Path, **known: Any) -> Iterator[Bundle]:
         opened.append(directory)
-        with open_bundle(directory) as bundle:
+        with open_bundle(directory, **known) as bundle:
             assert list(temporary.glob("sediment-bundle-*"))
             yield bundle
 
+    def validating(manifest: Manifest, *of_bundle: Any) -> RepositoryResolver:
+        validated.append(manifest)
+        return validate_rows(manifest, *of_bundle)
+
     monkeypatch.setattr("resources.bundles.open_bundle", counted)
+    monkeypatch.setattr("sediment_assets.adapters.bundle_dir.validate_rows", validating)
     graph.run(DAY)
     assert opened == [graph.generation(ROLLOUTS, DAY)]
+    assert len(validated) == 1, "the step that writes a bundle validates it; its copy has the same bytes"
+    assert list(temporary.glob("sediment-bundle-*")) == []
+    graph.materialize(DAY, [CI_RESOLUTIONS])
+    assert len(validated) == 2, "another run believes nobody"
     assert list(temporary.glob("sediment-bundle-*")) == []
