@@ -9,6 +9,7 @@ from typing import Final
 
 from sediment_assets.capture.contract import CaptureOptions, Remainder
 from sediment_assets.capture.json_text import parse_json
+from sediment_assets.capture.litellm_kinds import is_passed_through, passed_request, passed_response, passed_user
 from sediment_assets.capture.litellm_records import LogRecord
 from sediment_assets.capture.lookup import claude_code_session, first_identifier, first_known, stated_session
 from sediment_assets.capture.model_calls import call_instant, milliseconds, tokens
@@ -17,13 +18,6 @@ from sediment_assets.capture.model_responses import REMOVED, ModelAnswer, remove
 from sediment_assets.capture.record_fields import RefusedError, invalid
 from sediment_assets.facts.json_values import JsonError, JsonObject, JsonValue
 
-_OTHER_CALLS: Final = """
-embedding image_generation image_edit image_variation moderation transcription speech rerank search ocr realtime
-create_file file_content file_delete file_list file_retrieve create_batch retrieve_batch list_batches
-create_fine_tuning_job vector_store_create vector_store_search get_responses delete_responses list_input_items
-"""
-NOT_A_CONVERSATION: Final = frozenset(prefix + name for name in _OTHER_CALLS.split() for prefix in ("", "a", "_", "_a"))
-"""Kinds of calls that are no conversation with a model."""
 _SESSION_KEYS: Final = (
     ("metadata", "session_id"),
     ("metadata", "requester_metadata", "session_id"),
@@ -50,6 +44,8 @@ _USERS: Final = (("metadata", "user_api_key_user_id"),)
 _CALL_IDS: Final = (("litellm_call_id",), ("id",), ("request_id",))
 _NOBODY: Final = "default_user_id"
 """How LiteLLM names the holder of the master key: nobody in particular."""
+_CACHE_MARK: Final = "_cache_hit"
+"""What LiteLLM puts behind the id of an answer from a cache, its own or an upstream gateway's."""
 _TRUNCATED: Final = "litellm_truncated"
 """What LiteLLM writes into long texts of spend-log rows that it cut."""
 
@@ -90,6 +86,8 @@ def _holders(found: LogRecord) -> list[JsonObject]:
         holders.append({"metadata": _metadata(found)})
     if found.outer is not None:
         holders.append(found.outer)
+    if sender := passed_user(found.log):
+        holders.append(sender)
     return holders
 
 
@@ -155,6 +153,8 @@ def _payload_request(log: JsonObject) -> JsonObject:
         raise RefusedError(Remainder.NO_CONTENT, "messages: none in the record")
     if messages == REMOVED or _is_removed(messages):
         raise removed("messages")
+    if is_passed_through(log):
+        return passed_request(log)
     if isinstance(messages, dict):  # text completions and pass-through requests are logged as the body they had
         return messages if is_request(messages) else {"messages": [messages]}
     if log.get("call_type") in ("responses", "aresponses"):
@@ -175,7 +175,7 @@ def response_body(found: LogRecord) -> JsonValue:
         value = _unfolded(value, found.response_place)
     if value == REMOVED:
         raise removed(found.response_place)
-    return value
+    return passed_response(value, found.response_place) if is_passed_through(found.log) else value
 
 
 def call_id(found: LogRecord) -> str | None:
@@ -185,8 +185,9 @@ def call_id(found: LogRecord) -> str | None:
 
 def is_from_cache(found: LogRecord) -> bool:
     """Whether the gateway gave an answer again that a provider had given to another call, under the same id."""
-    hit = found.log.get("cache_hit")
-    return hit is True or (isinstance(hit, str) and hit.strip().lower() == "true")
+    hit, named = found.log.get("cache_hit"), found.log.get("id")
+    marked = isinstance(named, str) and _CACHE_MARK in named
+    return hit is True or marked or (isinstance(hit, str) and hit.strip().lower() == "true")
 
 
 def _metadata(found: LogRecord) -> JsonValue:
@@ -226,11 +227,9 @@ def _has_system(messages: JsonValue) -> bool:
 
 
 def _is_removed(messages: JsonValue) -> bool:
-    return (
-        isinstance(messages, list)
-        and len(messages) == 1
-        and isinstance(messages[0], dict)
-        and messages[0].get("content") == REMOVED
+    """Whether the messages were replaced; a system prompt of the gateway's own may still stand before."""
+    return isinstance(messages, list) and any(
+        isinstance(message, dict) and message.get("content") == REMOVED for message in messages[:2]
     )
 
 

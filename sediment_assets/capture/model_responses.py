@@ -17,8 +17,8 @@ from sediment_assets.facts.messages import Message
 
 REMOVED = "redacted-by-litellm"
 """What LiteLLM writes instead of content that it was told not to log."""
-
-
+_WORDS: Final = ("choices", "content", "output", "output_text")
+"""Members of a response that tell what the model said."""
 _GOING_ON: Final = ("queued", "in_progress")
 """States of a response that are no reason to finish."""
 
@@ -62,6 +62,8 @@ def read_answer(body: JsonValue, where: str, left_out: list[str]) -> ModelAnswer
     """
     if not isinstance(body, dict):
         raise invalid(where, "an object", body)
+    if place := _place_of_removed({key: body[key] for key in (*_WORDS, "text") if key in body}, where):
+        raise removed(place)
     if is_error(body):
         messages: list[Message] = []
     elif isinstance(body.get("choices"), list):
@@ -70,8 +72,6 @@ def read_answer(body: JsonValue, where: str, left_out: list[str]) -> ModelAnswer
         messages = _items(body, f"{where}.output", left_out)
     elif isinstance(body.get("content"), list):
         messages = [assistant_message(body, where, left_out, body.get("stop_reason"))]
-    elif body.get("text") == REMOVED:
-        raise removed(where)
     else:
         raise RefusedError(Remainder.UNKNOWN_SHAPE, f"{where}: no response of a known API")
     usage = body.get("usage")
@@ -91,11 +91,25 @@ def removed(where: str) -> RefusedError:
     return RefusedError(Remainder.NO_CONTENT, f"{where}: messages were removed before the record was written")
 
 
+def _place_of_removed(value: JsonValue, where: str) -> str | None:
+    """Return where a text was replaced, be it words, thoughts or the arguments of a tool call; None when none was."""
+    stack = [(value, where)]
+    while stack:
+        held, place = stack.pop()
+        if held == REMOVED:
+            return place
+        if isinstance(held, dict):
+            stack += [(item, f"{place}.{key}") for key, item in held.items() if item]
+        elif isinstance(held, list):
+            stack += [(item, f"{place}[{index}]") for index, item in enumerate(held) if item]
+    return None
+
+
 def envelope(body: JsonValue) -> JsonValue:
     """Return what a response says beside its messages, for ``raw``."""
     if not isinstance(body, dict):
         return body
-    return {key: value for key, value in body.items() if key not in ("choices", "content", "output", "output_text")}
+    return {key: value for key, value in body.items() if key not in _WORDS}
 
 
 def _choices(choices: Sequence[JsonValue], where: str, left_out: list[str]) -> list[Message]:
@@ -110,8 +124,6 @@ def _choices(choices: Sequence[JsonValue], where: str, left_out: list[str]) -> l
             said = {"role": "assistant", "content": choice["text"]}
         if not isinstance(said, dict):
             raise invalid(f"{place}.message", "an object", said)
-        if said.get("content") == REMOVED:
-            raise removed(f"{place}.message.content")
         messages.append(assistant_message(said, f"{place}.message", left_out, choice.get("finish_reason")))
     return messages
 

@@ -17,7 +17,6 @@ from sediment_assets.capture.contract import (
 )
 from sediment_assets.capture.ids import is_unique_id
 from sediment_assets.capture.litellm_fields import (
-    NOT_A_CONVERSATION,
     Observed,
     call_id,
     is_from_cache,
@@ -28,6 +27,7 @@ from sediment_assets.capture.litellm_fields import (
     token_counts,
     user_of,
 )
+from sediment_assets.capture.litellm_kinds import NOT_A_CONVERSATION, logged_model
 from sediment_assets.capture.litellm_records import LogRecord, find_record
 from sediment_assets.capture.lookup import SESSION_SETTING
 from sediment_assets.capture.model_calls import (
@@ -94,7 +94,7 @@ def _translate(
         answer.messages,
         user_id=user_of(found),
         model_provider=model_name(log.get("custom_llm_provider")),
-        model=model_name(log.get("model"), answer.model),
+        model=model_name(logged_model(log), answer.model),
         input_tokens=input_tokens,
         output_tokens=output_tokens,
         duration_ms=when.duration_ms,
