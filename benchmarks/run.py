@@ -17,6 +17,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
+from benchmarks.day import FURTHER
 from benchmarks.evidence import FACTS, MIRRORS, make_evidence
 from benchmarks.measure import Cost, machine, median, medians, run
 from benchmarks.plans import BEGIN, ORG, SIZES
@@ -120,11 +121,15 @@ def _notes(evidence: Path, work: Path, env: dict[str, str], steps: list[Step]) -
     shutil.rmtree(day, ignore_errors=True)
     run((sys.executable, "-m", "benchmarks.day", str(evidence), str(day)), env, work)
     core = json.loads((work / "output.log").read_text())
-    yield f"The core's own work for a day of {core['sessions']} Sessions, no Dagster: {core['cpu']:.1f} CPU seconds."
+    yield "The core's own work for a day, no Dagster: " + ", ".join(
+        f"{cost['cpu']:.1f} CPU seconds for the {name} one of {cost['sessions']} Sessions"
+        for name, cost in core.items()
+    )
     cpu = {step.name: step.cost.cpu for step in steps}
     if ONE_DAY in cpu and MANY_DAYS in cpu:
         more = (cpu[MANY_DAYS] - cpu[ONE_DAY]) / (BACKFILL_DAYS - 1)
-        yield f"A further day in the graph: {more:.1f} CPU seconds, {more - core['cpu']:.1f} beyond the core's own."
+        beyond = more - core[FURTHER]["cpu"]
+        yield f"A further day in the graph: {more:.1f} CPU seconds, {beyond:.1f} beyond the core's own."
 
 
 def _environment(evidence: Path, work: Path) -> dict[str, str]:

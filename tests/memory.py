@@ -144,6 +144,9 @@ class MemoryFacts:
             aliases = tuple(sorted(call.call_aliases))
             yield CallIdentity(call.inference_call_id, call.org_id, call.session_id, call.observed_at, aliases)
 
+    def call_sessions(self) -> Iterator[tuple[str, str]]:
+        return ((call.inference_call_id, call.session_id) for call in self._calls())
+
     def full_calls(self, inference_call_ids: Iterable[str]) -> Iterator[FullCall]:
         calls = {call.inference_call_id: call for call in self._calls()}
         for call_id in inference_call_ids:

@@ -52,12 +52,8 @@ class BundleBuild:
 
     def _calls(self) -> Iterator[FullCall]:
         """Return the complete calls of the Rollouts: every call of a Session is on a Turn."""
-        named = (
-            identity.inference_call_id
-            for identity in self._facts.call_identities()
-            if identity.session_id in self._kept
-        )
-        return self._facts.full_calls(named)
+        calls = self._facts.call_sessions()
+        return self._facts.full_calls(call_id for call_id, session_id in calls if session_id in self._kept)
 
     def manifest(self, files: Mapping[Population, MemberFile]) -> Manifest:
         """Return the manifest; the counters are complete once the Rollouts are written."""

@@ -184,6 +184,10 @@ class FactReader(Protocol):
         """Every call's identity, by (observed_at, inference_call_id)."""
         ...
 
+    def call_sessions(self) -> Iterator[tuple[str, str]]:
+        """Every call's id and its session_id, in the order of ``call_identities``: read from an index."""
+        ...
+
     def full_calls(self, inference_call_ids: Iterable[str]) -> Iterator[FullCall]:
         """The named calls, complete with ``raw``, in the order named; one at a time or a few in memory."""
         ...

@@ -224,6 +224,12 @@ class FactSnapshot:
                 aliases_found = self._aliases_from_output(call_id)
             yield CallIdentity(call_id, self._org_id, first.session_id, first.observed_at, tuple(aliases_found))
 
+    def call_sessions(self) -> Iterator[tuple[str, str]]:
+        """Every call's id and its session_id, in the order of ``call_identities``: read from an index."""
+        query = self._observed(select(inference_calls.c.inference_call_id, inference_calls.c.session_id))
+        for row in stream(self._connection, query):
+            yield row[0], row[1]
+
     def full_calls(self, inference_call_ids: Iterable[str]) -> Iterator[FullCall]:
         """The named calls, complete with ``raw``, in the order named; ids without a visible call are left out."""
         ids = iter(inference_call_ids)
