@@ -37,8 +37,9 @@ def chat_messages(value: JsonValue, where: str, left_out: list[str]) -> list[Mes
     if not isinstance(role, str):
         raise invalid(f"{where}.role", "text", role)
     parts = Parts()
-    if role in (TOOL, "function") and "parts" not in value and not _holds_blocks_of_results(value.get("content")):
-        parts.response(value.get("tool_call_id"), tool_result(value.get("content")), where, "tool_call_id")
+    if role in (TOOL, "function") and not _holds_blocks_of_results(value):
+        content = value.get("content", _as_blocks(value.get("parts")))
+        parts.response(value.get("tool_call_id"), tool_result(content), where, "tool_call_id")
     elif role == ASSISTANT:
         _assistant(parts, value, where)
     else:
@@ -159,11 +160,23 @@ def _messages(role: str, parts: list[PlainPart], where: str) -> Iterator[Message
         yield message(role, run, where)
 
 
-def _holds_blocks_of_results(content: JsonValue) -> bool:
-    """Whether a tool's message is told in the AI SDK's way: blocks that name their calls."""
-    return isinstance(content, list) and any(
-        isinstance(block, dict) and block.get("type") == "tool-result" for block in content
-    )
+def _holds_blocks_of_results(value: JsonObject) -> bool:
+    """Whether a tool's message holds blocks that name their calls, as the AI SDK and OpenTelemetry tell it."""
+    blocks = value.get("parts", value.get("content"))
+    kinds = [block.get("type") for block in blocks if isinstance(block, dict)] if isinstance(blocks, list) else []
+    return "tool-result" in kinds or ("parts" in value and ("tool_call_response" in kinds or not _names_call(value)))
+
+
+def _names_call(value: JsonObject) -> bool:
+    return isinstance(value.get("tool_call_id"), str)
+
+
+def _as_blocks(parts: JsonValue) -> JsonValue:
+    """Spell the parts of a tool's answer as the blocks that other gateways have there."""
+    return [
+        {"type": "text", "text": part.get("content")} if isinstance(part, dict) and part.get("type") == "text" else part
+        for part in (parts if isinstance(parts, list) else ())
+    ]
 
 
 def _list(value: JsonValue, where: str) -> list[Any]:

@@ -68,13 +68,18 @@ class Parts:
         if not isinstance(block, dict):
             raise invalid(where, "an object", block)
         kind = block.get("type")
-        if kind is None and isinstance(block.get("text"), str):
-            kind = "text"  # Bedrock's and Google's blocks have no type
+        if kind is None:  # Bedrock's and Google's blocks are named by their member
+            kind = next((name for name in _NAMED_BY_MEMBER if name in block), None)
         reader = _BLOCKS.get(kind) if isinstance(kind, str) else None
         if reader is None:
             self.leave_out(where, kind)
         else:
             reader(self, block, where)
+
+
+def is_block(value: JsonObject) -> bool:
+    """Whether an object is a block of content: it names its type, or has the member that names Bedrock's."""
+    return isinstance(value.get("type"), str) or any(name in value for name in _NAMED_BY_MEMBER)
 
 
 def required_id(value: JsonValue, where: str) -> str:
@@ -192,6 +197,36 @@ def _convention_response(parts: Parts, block: JsonObject, where: str) -> None:
     parts.response(block.get("id"), tool_result(block.get("response", block.get("result"))), where)
 
 
+def _bedrock_call(parts: Parts, block: JsonObject, where: str) -> None:
+    call = _inside(block, "toolUse", where)
+    where = f"{where}.toolUse"
+    parts.call(call.get("toolUseId"), call.get("name"), tool_arguments(call.get("input"), f"{where}.input"), where)
+
+
+def _bedrock_result(parts: Parts, block: JsonObject, where: str) -> None:
+    told = _inside(block, "toolResult", where)
+    content = told.get("content")
+    only = content[0] if isinstance(content, list) and len(content) == 1 and isinstance(content[0], dict) else {}
+    result: JsonValue = only["text"] if set(only) == {"text"} else content
+    if told.get("status") == "error":
+        result = {"is_error": True, "content": result}
+    parts.response(told.get("toolUseId"), result, f"{where}.toolResult", "toolUseId")
+
+
+def _bedrock_reasoning(parts: Parts, block: JsonObject, where: str) -> None:
+    told = _inside(_inside(block, "reasoningContent", where), "reasoningText", f"{where}.reasoningContent")
+    parts.text(told.get("text"), f"{where}.reasoningContent.reasoningText.text", "reasoning")
+
+
+def _inside(block: JsonObject, key: str, where: str) -> JsonObject:
+    """Return an object in a block; an empty one when absent, as encrypted reasoning has no text."""
+    held = block.get(key)
+    if held is not None and not isinstance(held, dict):
+        raise invalid(f"{where}.{key}", "an object", held)
+    return held or {}
+
+
+_NAMED_BY_MEMBER: Final = ("text", "toolUse", "toolResult", "reasoningContent", "cachePoint")
 _PLAIN_TEXT: Final = ("text", "input_text", "output_text")
 _BLOCKS: Final[Mapping[str, Callable[[Parts, JsonObject, str], None]]] = {
     "text": _convention_text,
@@ -209,5 +244,9 @@ _BLOCKS: Final[Mapping[str, Callable[[Parts, JsonObject, str], None]]] = {
     "tool-result": _sdk_tool_result,
     "tool_call": _convention_call,
     "tool_call_response": _convention_response,
+    "toolUse": _bedrock_call,
+    "toolResult": _bedrock_result,
+    "reasoningContent": _bedrock_reasoning,
+    "cachePoint": _nothing,
 }
-"""Anthropic Messages, OpenAI Chat and Responses, the AI SDK (hyphens), OpenTelemetry's convention (``tool_call``)."""
+"""Anthropic Messages, OpenAI Chat and Responses, the AI SDK (hyphens), OpenTelemetry (``tool_call``), Bedrock."""

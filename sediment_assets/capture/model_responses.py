@@ -1,4 +1,4 @@
-"""What a model answered, out of the body of a response: OpenAI Chat and Responses, Anthropic Messages."""
+"""What a model answered, out of the body of a response: OpenAI Chat and Responses, Anthropic Messages, Bedrock."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -43,6 +43,7 @@ def is_answer(body: JsonValue) -> bool:
     return (
         isinstance(body.get("choices"), list)
         or isinstance(body.get("output"), list)
+        or _bedrock_message(body) is not None
         or (body.get("type") == "message" and isinstance(body.get("content"), list))
         or is_error(body)
     )
@@ -70,6 +71,8 @@ def read_answer(body: JsonValue, where: str, left_out: list[str]) -> ModelAnswer
         messages = _choices(body["choices"], f"{where}.choices", left_out)
     elif isinstance(body.get("output"), list):
         messages = _items(body, f"{where}.output", left_out)
+    elif (said := _bedrock_message(body)) is not None:
+        messages = [assistant_message(said, f"{where}.output.message", left_out, body.get("stopReason"))]
     elif isinstance(body.get("content"), list):
         messages = [assistant_message(body, where, left_out, body.get("stop_reason"))]
     else:
@@ -80,10 +83,17 @@ def read_answer(body: JsonValue, where: str, left_out: list[str]) -> ModelAnswer
         messages,
         identifier(body.get("id")),
         body.get("model"),
-        tokens(_first(counts, "prompt_tokens", "input_tokens"), f"{where}.usage.input_tokens"),
-        tokens(_first(counts, "completion_tokens", "output_tokens"), f"{where}.usage.output_tokens"),
+        tokens(_first(counts, "prompt_tokens", "input_tokens", "inputTokens"), f"{where}.usage.input_tokens"),
+        tokens(_first(counts, "completion_tokens", "output_tokens", "outputTokens"), f"{where}.usage.output_tokens"),
         _created(body),
     )
+
+
+def _bedrock_message(body: JsonObject) -> JsonObject | None:
+    """Return the message of an answer of Bedrock's Converse API; None for other bodies."""
+    output = body.get("output")
+    said = output.get("message") if isinstance(output, dict) else None
+    return said if isinstance(said, dict) else None
 
 
 def removed(where: str) -> RefusedError:

@@ -1,7 +1,7 @@
 """Model calls that OpenTelemetry spans and log records tell, with their messages (GenAI conventions, AI SDK).
 
 A span is read from OTLP/JSON, a console exporter's JSON, or bare attributes. Messages are attributes, or those of an
-event of the span: JSON text or values.
+event of the span: JSON text or values. Older spellings are those of ``span_messages.py``.
 """
 
 from collections.abc import Iterator
@@ -13,16 +13,20 @@ from sediment_assets.capture.contract import Remainder
 from sediment_assets.capture.json_text import parse_json
 from sediment_assets.capture.otlp.values import any_value, read_attributes
 from sediment_assets.capture.record_fields import RefusedError, invalid
+from sediment_assets.capture.span_messages import INPUT, OUTPUT, is_message_event, with_messages
 from sediment_assets.facts.instants import parse_instant
 from sediment_assets.facts.json_values import JsonError, JsonObject, JsonValue
 
-INPUT: Final = "gen_ai.input.messages"
-OUTPUT: Final = "gen_ai.output.messages"
 SYSTEM: Final = "gen_ai.system_instructions"
 SDK_INPUT: Final = "ai.prompt.messages"
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _SDK_OUTER: Final = ("ai.generateText", "ai.streamText", "ai.generateObject", "ai.streamObject")
 _MODEL_OPERATIONS: Final = frozenset({"chat", "text_completion", "generate_content"})
+_OTHER_KINDS: Final = (
+    ("openinference.span.kind", "LLM", ("LLM",)),
+    ("llm.request.type", "chat", ("chat", "completion")),
+)
+"""Attributes that say what is told: what it is when they do not say so, and which words mean a model call."""
 _OTLP: Final = (
     (("resourceSpans", "resource_spans"), ("scopeSpans", "scope_spans", "instrumentationLibrarySpans"), ("spans",)),
     (("resourceLogs", "resource_logs"), ("scopeLogs", "scope_logs"), ("logRecords", "log_records")),
@@ -63,8 +67,8 @@ def find_spans(place: str, value: JsonObject) -> Iterator[Span] | None:
         "name" in value or "body" in value or "eventName" in value
     ):
         return iter([_span(place, value)])
-    if any(key.startswith("gen_ai.") for key in value):
-        return iter([Span(place, "", value, None, None)])
+    if any(key.startswith(("gen_ai.", "llm.")) for key in value):
+        return iter([Span(place, "", with_messages(value, ()), None, None)])
     return None
 
 
@@ -76,11 +80,15 @@ def require_call(span: Span) -> None:
     operation = span.attributes.get("gen_ai.operation.name")
     if isinstance(operation, str) and operation not in _MODEL_OPERATIONS:
         raise RefusedError(Remainder.NO_EVIDENCE, "a span of an operation that is no model call")
+    if any(span.attributes.get(key, word) not in words for key, word, words in _OTHER_KINDS):
+        raise RefusedError(Remainder.NO_EVIDENCE, "a span of an operation that is no model call")
+    if is_message_event(span.name):
+        raise RefusedError(Remainder.NO_CONTENT, "an event with one message of a model call, without the others")
     if INPUT in span.attributes or OUTPUT in span.attributes or SDK_INPUT in span.attributes:
         return
     if span.name in _SDK_OUTER:
         raise RefusedError(Remainder.REPEATED, "a span around model calls that are spans of their own")
-    if any(key.startswith("gen_ai.") or key == "model" for key in span.attributes):
+    if any(key.startswith("gen_ai.") or key in ("model", "llm.model_name") for key in span.attributes):
         raise RefusedError(Remainder.NO_CONTENT, "a span of a model call without messages")
     raise RefusedError(Remainder.NO_EVIDENCE, "a span that is no model call")
 
@@ -98,9 +106,11 @@ def _unnested(place: str, value: JsonValue, levels: tuple[tuple[str, ...], ...])
 
 def _span(place: str, value: JsonObject) -> Span:
     attributes = read_attributes(value.get("attributes"))
-    events = value.get("events")
-    for event in events if isinstance(events, list) else ():
-        if isinstance(event, dict):
+    listed = value.get("events")
+    events = [event for event in listed if isinstance(event, dict)] if isinstance(listed, list) else []
+    attributes = with_messages(attributes, events)
+    for event in events:
+        if not is_message_event(str(event.get("name"))):
             attributes = read_attributes(event.get("attributes")) | attributes
     body = any_value(value.get("body"))
     if isinstance(body, dict):

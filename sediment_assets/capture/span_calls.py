@@ -7,8 +7,9 @@ from sediment_assets.capture.contract import CaptureOptions, Remainder
 from sediment_assets.capture.conversations import Conversations
 from sediment_assets.capture.lookup import first_identifier, identifier, stated_session
 from sediment_assets.capture.model_calls import Clock, ModelCall, milliseconds, model_name, to_fact, tokens
-from sediment_assets.capture.model_spans import INPUT, OUTPUT, SDK_INPUT, SYSTEM, Span, require_call
+from sediment_assets.capture.model_spans import SDK_INPUT, SYSTEM, Span, require_call
 from sediment_assets.capture.record_fields import RefusedError, invalid
+from sediment_assets.capture.span_messages import INPUT, OUTPUT
 from sediment_assets.facts.inference_call import InferenceCall
 from sediment_assets.facts.json_values import JsonObject
 from sediment_assets.facts.messages import Message
@@ -61,7 +62,7 @@ class SpanCalls:
         return to_fact(call, GatewayProvider.UNKNOWN, self._source, self._options)
 
     def _sent(self, span: Span, session_id: str, left_out: list[str]) -> list[Message]:
-        key = INPUT if INPUT in span.attributes else SDK_INPUT
+        key = SDK_INPUT if SDK_INPUT in span.attributes and INPUT not in span.attributes else INPUT
         values = span.json(key)
         if not isinstance(values, list):
             raise RefusedError(Remainder.NO_CONTENT, f"{key}: no messages")
@@ -107,4 +108,5 @@ def _sdk_answer(told: JsonObject, span: Span, left_out: list[str]) -> list[Messa
 def _rest(told: JsonObject) -> JsonObject:
     """Return the attributes beside the messages, which the Fact has itself."""
     messages = (INPUT, OUTPUT, SYSTEM, SDK_INPUT, "ai.response.text", "ai.response.object", "ai.response.toolCalls")
-    return {key: value for key, value in told.items() if key not in (*messages, "input", "output")}
+    repeated = ("input", "output", "gen_ai.prompt", "gen_ai.completion")
+    return {key: value for key, value in told.items() if key not in (*messages, *repeated)}
