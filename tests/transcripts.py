@@ -128,3 +128,13 @@ def tool_use(call_id: str, name: str = "Bash", **arguments: Any) -> dict[str, An
 
 def tool_result(call_id: str, content: Any) -> dict[str, Any]:
     return {"type": "tool_result", "tool_use_id": call_id, "content": content}
+
+
+def two_turns(**every: Any) -> ClaudeFile:
+    """The user asks, the model calls a tool, reads its answer and ends."""
+    file = ClaudeFile(**every)
+    file.user("fix it")
+    file.assistant("msg_000000000001", text("looking"), tool_use("t1"))
+    file.user([tool_result("t1", "ok")])
+    file.assistant("msg_000000000002", text("done"))
+    return file

@@ -70,3 +70,15 @@ def sediment(
         text=True,
         encoding="utf-8",
     )
+
+
+EXPORT = ("export", "rlvr")
+SEDIMENT = (*EXPORT, "--target", "sediment", "--out", "out")
+
+
+def error_of(done: subprocess.CompletedProcess[str], code: int = 1) -> str:
+    """The one reported error: on stderr, nothing on stdout."""
+    assert (done.returncode, done.stdout) == (code, ""), done.stderr
+    assert done.stderr.startswith("error: ")
+    assert "Traceback" not in done.stderr
+    return done.stderr

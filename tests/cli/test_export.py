@@ -1,36 +1,17 @@
 """``sediment export rlvr``: what it prints, what it refuses and in which order (cli.md §4)."""
 
 import json
-import os
-import shutil
-import signal
-import stat
-import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sediment_assets.adapters.bundle_dir import derive_bundle
-from sediment_assets.adapters.evidence import open_evidence
 from sediment_assets.cli.export import TARGETS
 from sediment_assets.publish.artifacts import CLAIM, LOCK, RECORD
 from sediment_assets.publish.record import verify_generation
 from sediment_assets.targets.registry import Target
-from tests.cli.command import BASE_ENVIRONMENT, COMMAND, Evidence, default_signals, sediment
+from tests.cli.command import EXPORT, SEDIMENT, Evidence, error_of, sediment
 from tests.directories import names
-
-EXPORT = ("export", "rlvr")
-SEDIMENT = (*EXPORT, "--target", "sediment", "--out", "out")
-
-
-def error_of(done: subprocess.CompletedProcess[str], code: int = 1) -> str:
-    """The one reported error: on stderr, nothing on stdout."""
-    assert (done.returncode, done.stdout) == (code, ""), done.stderr
-    assert done.stderr.startswith("error: ")
-    assert "Traceback" not in done.stderr
-    return done.stderr
 
 
 def test_targets_are_those_of_the_registry():
@@ -223,59 +204,6 @@ def test_a_missing_bundle_is_reported_before_a_missing_mirror_path(tmp_path: Pat
     assert names(tmp_path) == []
 
 
-@pytest.fixture(scope="module")
-def bundle(tmp_path_factory: pytest.TempPathFactory, evidence: Evidence) -> Path:
-    out = tmp_path_factory.mktemp("bundles") / "bundle"
-    organization, url, mirrors = evidence.settings.values()
-    with open_evidence(organization, url, Path(mirrors)) as opened:
-        derive_bundle(opened.facts, opened.mirrors, out)
-    return out
-
-
-@pytest.mark.parametrize("target", TARGETS)
-def test_a_bundle_gives_the_bytes_of_a_direct_export(tmp_path: Path, evidence: Evidence, bundle: Path, target: str):
-    direct = sediment(*EXPORT, "--target", target, "--out", "direct", cwd=tmp_path, settings=evidence.settings)
-    mirrors = {"sediment_mirror_path": evidence.settings["SEDIMENT_MIRROR_PATH"]} if target != "nemo-gym" else {}
-    again = sediment(*EXPORT, "--target", target, "--out", "again", "--from", bundle, cwd=tmp_path, settings=mirrors)
-    assert again.returncode == 0, again.stderr
-    assert again.stdout == direct.stdout.replace(" direct/", " again/")
-    one, two = verify_generation(tmp_path / "direct"), verify_generation(tmp_path / "again")
-    assert one.bundle_digest is None
-    assert two == one.model_copy(update={"bundle_digest": two.bundle_digest})
-
-
-def test_with_a_bundle_the_mirror_path_of_a_dotenv_file_does_not_count(
-    tmp_path: Path, evidence: Evidence, bundle: Path
-):
-    (tmp_path / ".env").write_text(f"SEDIMENT_MIRROR_PATH={evidence.settings['SEDIMENT_MIRROR_PATH']}\n")
-    error = error_of(sediment(*SEDIMENT, "--from", bundle, cwd=tmp_path))
-    assert "SEDIMENT_MIRROR_PATH: expected" in error
-    assert "with --from" in error
-    assert names(tmp_path) == [".env"]
-
-
-def test_with_a_bundle_other_settings_of_a_dotenv_file_count(tmp_path: Path, evidence: Evidence, bundle: Path):
-    (tmp_path / ".env").write_text("SEDIMENT_OPENENV_IMAGE=ghcr.io/acme/env\nSEDIMENT_ORG_ID=not an id\n")
-    settings = {"SEDIMENT_MIRROR_PATH": evidence.settings["SEDIMENT_MIRROR_PATH"], "SEDIMENT_DATABASE_URL": "junk"}
-    done = sediment(*SEDIMENT, "--from", bundle, cwd=tmp_path, settings=settings)
-    assert done.returncode == 0, done.stderr
-    assert "image: ghcr.io/acme/env" in (tmp_path / "out/environment.yaml").read_text()
-
-
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        lambda bundle: (bundle / "manifest.json").unlink(),
-        lambda bundle: (bundle / "rollouts.jsonl").write_bytes(b""),
-    ],
-)
-def test_a_broken_bundle_creates_nothing(tmp_path: Path, bundle: Path, spoil: Any):
-    shutil.copytree(bundle, tmp_path / "bundle")
-    spoil(tmp_path / "bundle")
-    assert "bundle/" in error_of(sediment(*SEDIMENT, "--from", "bundle", cwd=tmp_path))
-    assert names(tmp_path) == ["bundle"]
-
-
 @pytest.mark.parametrize("url", ["sqlite:///no.db", "sqlite:////no/such/place/facts.db"])
 def test_a_missing_store_creates_nothing(tmp_path: Path, evidence: Evidence, url: str):
     error_of(sediment(*SEDIMENT, cwd=tmp_path, settings=evidence.settings | {"SEDIMENT_DATABASE_URL": url}))
@@ -309,98 +237,3 @@ def test_a_second_export_is_refused_and_changes_nothing(tmp_path: Path, evidence
     error = error_of(sediment(*SEDIMENT, cwd=tmp_path, settings=evidence.settings))
     assert "already holds an export" in error
     assert verify_generation(tmp_path / "out") == record
-
-
-def test_an_export_never_imports_dagster(tmp_path: Path, evidence: Evidence):
-    code = (
-        "import sys\n"
-        "from sediment_assets.cli.main import main\n"
-        f"assert main({list(SEDIMENT)}) == 0\n"
-        "assert 'sqlalchemy' in sys.modules\n"
-        "assert not [name for name in sys.modules if name.partition('.')[0] in ('dagster', 'resources', 'rich')]\n"
-    )
-    done = subprocess.run(
-        [COMMAND[0], "-c", code], cwd=tmp_path, env=BASE_ENVIRONMENT | evidence.settings, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-
-
-def on_terminal(cwd: Path, settings: dict[str, str], *arguments: str) -> str:
-    """Run with a terminal as output and error stream; return what it received."""
-    terminal, end = os.openpty()
-    process = subprocess.Popen([*COMMAND, *arguments], cwd=cwd, env=BASE_ENVIRONMENT | settings, stdout=end, stderr=end)
-    os.close(end)
-    received = b""
-    try:
-        while chunk := os.read(terminal, 65536):
-            received += chunk
-    except OSError:  # how Linux says that the other end is closed
-        pass
-    os.close(terminal)
-    process.wait()
-    return received.decode()
-
-
-def test_a_terminal_gets_marks_colours_and_notes_unless_it_declines(tmp_path: Path, evidence: Evidence):
-    settings = evidence.settings | {"TERM": "xterm", "SEDIMENT_VERIFIER_COMMANDS_FILE": "no.toml"}
-    text = on_terminal(tmp_path, settings, *SEDIMENT)
-    assert "\x1b[32m✓\x1b[0m wrote out/tasks.train.jsonl (1 rows)" in text
-    assert "no.toml: no such file" in text
-    assert "\x1b[31m✗\x1b[0m error: out: already holds an export" in on_terminal(tmp_path, settings, *SEDIMENT)
-    for decline in ({"NO_COLOR": ""}, {"TERM": "dumb"}):
-        out = f"out-{next(iter(decline))}"
-        text = on_terminal(tmp_path, settings | decline, *EXPORT, "--target", "nemo-gym", "--out", out)
-        assert f"wrote {out}/rollouts.train.jsonl (1 rows)" in text
-        assert "\x1b" not in text
-
-
-def start_and_stop_while_projecting(
-    tmp_path: Path, evidence: Evidence, number: int
-) -> subprocess.CompletedProcess[str]:
-    """Start an export, and send a signal while it holds the claim and waits for git."""
-    real = subprocess.run(["which", "git"], capture_output=True, text=True, check=True).stdout.strip()
-    slow = tmp_path / "bin" / "git"
-    slow.parent.mkdir()
-    slow.write_text(f'#!/bin/sh\n[ -e "{tmp_path}/out/{LOCK}" ] && exec sleep 30\nexec {real} "$@"\n')
-    slow.chmod(slow.stat().st_mode | stat.S_IXUSR)
-    environment = BASE_ENVIRONMENT | evidence.settings
-    environment["PATH"] = f"{slow.parent}:{environment['PATH']}"
-    process = subprocess.Popen(
-        [*COMMAND, *SEDIMENT],
-        cwd=tmp_path,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=default_signals,
-    )
-    deadline = time.monotonic() + 300
-    while not (tmp_path / "out" / CLAIM).exists() and time.monotonic() < deadline and process.poll() is None:
-        time.sleep(0.01)
-    time.sleep(0.2)
-    process.send_signal(number)
-    output, error = process.communicate(timeout=300)
-    return subprocess.CompletedProcess(process.args, process.returncode, output, error)
-
-
-@pytest.mark.parametrize(
-    ("number", "code", "error"),
-    [
-        (signal.SIGINT, 130, "error: interrupted; nothing was left half-written\n"),
-        (signal.SIGTERM, 143, ""),
-        (signal.SIGHUP, 129, ""),
-    ],
-)
-def test_a_stopped_export_leaves_only_the_claim(tmp_path: Path, evidence: Evidence, number: int, code: int, error: str):
-    done = start_and_stop_while_projecting(tmp_path, evidence, number)
-    assert (done.returncode, done.stdout, done.stderr) == (code, "", error)
-    assert names(tmp_path / "out") == [CLAIM]
-
-
-def test_a_killed_export_refuses_the_next_until_its_lock_is_removed(tmp_path: Path, evidence: Evidence):
-    assert start_and_stop_while_projecting(tmp_path, evidence, signal.SIGKILL).returncode == -signal.SIGKILL
-    assert LOCK in names(tmp_path / "out")
-    assert "in progress, or was killed" in error_of(sediment(*SEDIMENT, cwd=tmp_path, settings=evidence.settings))
-    (tmp_path / "out" / LOCK).rmdir()
-    assert sediment(*SEDIMENT, cwd=tmp_path, settings=evidence.settings).returncode == 0
-    assert names(tmp_path / "out") == [RECORD, CLAIM, "environment.yaml", "rollouts.train.jsonl", "tasks.train.jsonl"]

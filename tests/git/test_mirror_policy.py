@@ -67,7 +67,7 @@ def test_credentials_of_a_url_reach_the_server_and_nothing_else(tmp_path, remote
     assert not [name for name, data in content_of(tmp_path / "m").items() if SECRET.encode() in data]
 
 
-@pytest.mark.parametrize("userinfo", [f"ada:{SECRET}", f"ada:{SECRET.replace('-', '%2D')}"])
+@pytest.mark.parametrize("userinfo", [f"ada:{SECRET}", SECRET, f"ada:{SECRET.replace('-', '%2D')}"])
 @pytest.mark.parametrize("fault", ["refused", "absent", "closed"])
 def test_no_failure_shows_a_credential(tmp_path, remote, userinfo, fault):
     with http_server(remote.parent, user="ada", password="another") as server:

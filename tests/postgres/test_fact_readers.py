@@ -6,11 +6,12 @@ import pytest
 
 from sediment_assets.adapters.fact_store.engine import reading_engine, writing_engine
 from sediment_assets.adapters.fact_store.snapshot import open_facts
+from tests.fact_content_cases import FactContentCases
 from tests.fact_reader_cases import FactReaderCases
 from tests.stores import fill_store
 
 
-class TestPostgresFacts(FactReaderCases):
+class TestPostgresFacts(FactReaderCases, FactContentCases):
     @pytest.fixture
     def open_reader(self, server, new_database):
         @contextmanager

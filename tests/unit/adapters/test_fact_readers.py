@@ -6,12 +6,13 @@ import pytest
 
 from sediment_assets.adapters.fact_store.engine import reading_engine, writing_engine
 from sediment_assets.adapters.fact_store.snapshot import open_facts
+from tests.fact_content_cases import FactContentCases
 from tests.fact_reader_cases import FactReaderCases
 from tests.memory import MemoryFacts
 from tests.stores import fill_store
 
 
-class TestMemoryFacts(FactReaderCases):
+class TestMemoryFacts(FactReaderCases, FactContentCases):
     @pytest.fixture
     def open_reader(self):
         @contextmanager
@@ -21,7 +22,7 @@ class TestMemoryFacts(FactReaderCases):
         return open_memory
 
 
-class TestSqliteFacts(FactReaderCases):
+class TestSqliteFacts(FactReaderCases, FactContentCases):
     @pytest.fixture
     def open_reader(self, tmp_path):
         @contextmanager

@@ -2,71 +2,33 @@
 
 from collections import Counter
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 
 from sediment_assets.facts.vocabulary import ForgeProvider
-from sediment_assets.repositories.evidence import EvidenceRole, EvidenceTable, project_evidence
-from sediment_assets.repositories.keys import IdentifiedKey, LegacyKey, RepositoryIdentity
-from sediment_assets.repositories.population import RepositoryEvidenceError
+from sediment_assets.repositories.evidence import project_evidence
+from sediment_assets.repositories.keys import IdentifiedKey, LegacyKey
 from sediment_assets.repositories.reasons import RepositoryReason
 from sediment_assets.repositories.resolver import RepositoryResolver, Resolved
-from tests.builders import AT, ORG, make_observation, make_outcome, make_push, make_rename
-
-ABSENT = RepositoryReason.IDENTITY_ABSENT
-UNRESOLVED = RepositoryReason.IDENTITY_UNRESOLVED
-CONFLICT = RepositoryReason.IDENTITY_CONFLICT
-SOURCE_ABSENT = RepositoryReason.SOURCE_ABSENT
-NOT_PROVEN = RepositoryReason.MIRROR_IDENTITY_UNRESOLVED
-LATER = "2026-03-02T10:00:00Z"
-
-
-def identity(repository_id):
-    names = ("repository_provider", "repository_host", "repository_id")
-    return dict(zip(names, ("github", "github.com", repository_id), strict=True))
-
-
-def push(push_id, repo, repository_id=None, **values):
-    triple = identity(repository_id) if repository_id else {}
-    return make_push(push_id=push_id, repo=repo, **triple, **values)
-
-
-def outcome(outcome_id, repo, repository_id=None, **values):
-    triple = identity(repository_id) if repository_id else {}
-    return make_outcome(outcome_id=outcome_id, repo=repo, run_id=outcome_id, **triple, **values)
-
-
-def observation(observation_id, repo, push_id, repository_id=None, **values):
-    triple = identity(repository_id) if repository_id else {}
-    return make_observation(observation_id=observation_id, repo=repo, source_push_id=push_id, **triple, **values)
-
-
-def rename(rename_id, repository_id, old, new, **values):
-    names = {"rename_id": rename_id, "old_repo": old, "new_repo": new}
-    return make_rename(**(names | identity(repository_id) | values))
-
-
-def build(facts, renames=(), as_of=None):
-    return RepositoryResolver.build(ORG, map(project_evidence, facts), renames, as_of)
-
-
-def reference(resolver, repo, repository_id=None):
-    known = RepositoryIdentity(provider=ForgeProvider.GITHUB, host="github.com", repository_id=repository_id or "1")
-    return resolver.reference(repo, known if repository_id else None)
-
-
-def spell(result):
-    """A repository as ``<id or legacy>:<label>``, a failure as its reason."""
-    if isinstance(result, RepositoryReason):
-        return result
-    key = result.key
-    if isinstance(key, LegacyKey):
-        assert (key.org_id, key.slug, result.identity) == (ORG, result.label, None)
-        return f"legacy:{result.label}"
-    assert (key.org_id, key.provider, key.host) == (ORG, "github", "github.com")
-    assert result.identity == key.identity
-    return f"{key.repository_id}:{result.label}"
+from tests.builders import AT, ORG
+from tests.unit.repositories.resolver_cases import (
+    ABSENT,
+    CONFLICT,
+    LATER,
+    NOT_PROVEN,
+    RENAME,
+    SOURCE_ABSENT,
+    UNRESOLVED,
+    build,
+    observation,
+    outcome,
+    push,
+    reference,
+    rename,
+    spell,
+    stamp,
+)
 
 
 class Case:
@@ -292,122 +254,6 @@ def test_same_fact_id_in_two_tables_is_two_sources():
     assert [spell(build(facts).fact(fact)) for fact in facts] == ["legacy:o/r", "legacy:x/y"]
 
 
-def pull_request_row(role, repo, repository_id=None):
-    row = project_evidence(push("m1", repo, repository_id))
-    return replace(row, source_table=EvidenceTable.PULL_REQUEST_MERGES, role=role)
-
-
-def test_pull_request_rows_have_two_roles_and_claim_their_slugs():
-    rows = [
-        pull_request_row(EvidenceRole.REPO, "o/r", "42"),
-        pull_request_row(EvidenceRole.HEAD_REPO, "fork/r", "43"),
-    ]
-    resolver = RepositoryResolver.build(ORG, rows, [])
-    key = (EvidenceTable.PULL_REQUEST_MERGES, "m1")
-    assert spell(resolver.source(*key)) == "42:o/r"
-    assert spell(resolver.source(*key, EvidenceRole.HEAD_REPO)) == "43:fork/r"
-    assert resolver.reference("fork/r") == UNRESOLVED
-
-
-def test_legacy_head_repo_without_name_is_absent():
-    resolver = RepositoryResolver.build(ORG, [pull_request_row(EvidenceRole.HEAD_REPO, "")], [])
-    assert resolver.source(EvidenceTable.PULL_REQUEST_MERGES, "m1", EvidenceRole.HEAD_REPO) == ABSENT
-    assert resolver.source(EvidenceTable.PULL_REQUEST_MERGES, "m1", EvidenceRole.REPO) == SOURCE_ABSENT
-    assert resolver.skipped == {ABSENT: 1}
-
-
-GOOD_ROW = project_evidence(push("p", "o/r", "42"))
-OBSERVATION_ROW = project_evidence(observation("a", "o/r", "p"))
-
-
-@pytest.mark.parametrize(
-    ("row", "problem"),
-    [
-        (replace(GOOD_ROW, repo="O/r"), "repo: expected 'o/r', got 'O/r'"),
-        (replace(GOOD_ROW, repo="o"), "repo: expected a repository"),
-        (replace(GOOD_ROW, repository_host="GitHub.com"), "repository_host"),
-        (replace(GOOD_ROW, repository_host="a_b"), "repository_host"),
-        (replace(GOOD_ROW, repository_id="042"), "repository_id"),
-        (replace(GOOD_ROW, repository_host=None), "expected all or none"),
-        (replace(GOOD_ROW, source_fact_id=" p"), "source_fact_id"),
-        (replace(GOOD_ROW, source_fact_id=""), "source_fact_id"),
-        (replace(GOOD_ROW, role=EvidenceRole.HEAD_REPO), "role"),
-        (replace(GOOD_ROW, source_push_id="p"), "source_push_id"),
-        (replace(OBSERVATION_ROW, source_push_id=None), "source_push_id"),
-        (replace(OBSERVATION_ROW, source_push_id="p "), "source_push_id"),
-        (replace(GOOD_ROW, captured_at=datetime(2026, 1, 1)), "captured_at"),  # noqa: DTZ001
-    ],
-)
-def test_row_out_of_normal_form_fails_the_build(row, problem):
-    with pytest.raises(RepositoryEvidenceError, match=problem) as caught:
-        RepositoryResolver.build(ORG, [row], [])
-    assert "\n" not in str(caught.value)
-
-
-def test_malformed_row_of_another_organization_is_not_looked_at():
-    row = replace(GOOD_ROW, org_id="other", repo="Not Normal")
-    assert spell(RepositoryResolver.build(ORG, [row], []).reference("o/r")) == "legacy:o/r"
-
-
-RENAME = rename("n", "42", "o/a", "o/b", source_event_id="e")
-
-
-@pytest.mark.parametrize(
-    ("other", "conflicting"),
-    [
-        (rename("m", "42", "o/a", "o/b", source_event_id="e", captured_at=LATER), 0),
-        (rename("m", "42", "o/a", "o/c", source_event_id="e"), 2),
-        (rename("m", "42", "o/z", "o/b", source_event_id="e"), 2),
-        (rename("m", "43", "o/a", "o/b", source_event_id="e"), 2),
-        (rename("m", "42", "o/a", "o/b", source_event_id="e", occurred_at=LATER), 2),
-        (rename("m", "42", "o/a", "o/c", source_event_id="other"), 0),
-        (RENAME, 0),
-        (rename("n", "42", "o/a", "o/b", source_event_id="e", captured_at=LATER), 1),
-        (rename("n", "42", "o/a", "o/b", source_event_id="other"), 1),
-        (rename("n", "42", "o/a", "o/c", source_event_id=None), 1),
-    ],
-    ids=[
-        "redelivery",
-        "new name",
-        "old name",
-        "identity",
-        "occurred_at",
-        "another event",
-        "same copy",
-        "copy captured later",
-        "copy of another event",
-        "copy without event",
-    ],
-)
-def test_renames_conflict_when_one_event_or_id_is_told_twice(other, conflicting):
-    resolver = build([], [RENAME, other])
-    assert resolver.rename_skipped[CONFLICT] == conflicting
-    expected = UNRESOLVED if conflicting else "42:o/a"
-    assert spell(reference(resolver, "o/b", "42")) == expected
-    assert resolver.reference("o/b") == UNRESOLVED
-
-
-def test_renames_without_event_never_conflict_with_each_other():
-    renames = [
-        rename("n", "42", "o/a", "o/b", source_event_id=None),
-        rename("m", "42", "o/a", "o/c", source_event_id=None),
-    ]
-    resolver = build([], renames)
-    assert not resolver.rename_skipped
-    assert spell(reference(resolver, "o/c", "42")) == "42:o/a"
-
-
-def test_same_event_id_of_two_hosts_is_two_events():
-    enterprise = rename("m", "42", "o/a", "o/c", source_event_id="e", repository_host="ghe.example")
-    assert not build([], [RENAME, enterprise]).rename_skipped
-
-
-def test_conflicting_rename_takes_a_legacy_repository_along():
-    facts = [outcome("c", "o/c")]
-    renames = [RENAME, rename("m", "42", "o/a", "o/c", source_event_id="e")]
-    assert build(facts, renames).fact(facts[0]) == UNRESOLVED
-
-
 def test_label_of_keys():
     resolver = build([push("p", "z/z", "42"), push("q", "a/z", "42")])
     key = IdentifiedKey(ORG, ForgeProvider.GITHUB, "github.com", "42")
@@ -460,7 +306,3 @@ def test_build_reads_streams_once():
     facts = [push(f"p{number}", "o/r", captured_at=stamp(number)) for number in range(3)]
     resolver = RepositoryResolver.build(ORG, (project_evidence(fact) for fact in facts), iter([]))
     assert all(isinstance(resolver.fact(fact), Resolved) for fact in facts)
-
-
-def stamp(minutes):
-    return datetime(2026, 3, 2, tzinfo=UTC) + timedelta(minutes=minutes)
