@@ -1,9 +1,10 @@
 """Webhook deliveries as teams record them: a body alone, or a body with the headers and the time of its delivery.
 
 Recognised envelopes: ``{headers, body|payload}``; a hooks API delivery (``request.headers``, ``request.payload``,
-``guid``, ``delivered_at``); ``{event|name, payload|body}``; and a relay's flat form (``x-github-event`` beside
-``body``). A body may be JSON text, a form's ``payload=…``, or base64 of either. Credentials in headers are never kept:
-only the names of the event and of the delivery are read.
+``guid``, ``delivered_at``); ``{event|name, payload|body}``; the context of a GitHub Actions run (``event_name``,
+``event``); a relay's flat form (``x-github-event`` beside ``body``); and ``{payload|body}`` alone. A body may be JSON
+text, a form's ``payload=…`` or its fields, or base64 of either. Credentials in headers are never kept: only the names
+of the event and of the delivery are read.
 """
 
 import base64
@@ -53,7 +54,13 @@ _SENDERS: Final[tuple[tuple[Sender, str, str], ...]] = (
     (Sender.BUILDKITE, "x-buildkite-event", "x-buildkite-request"),
     (Sender.CIRCLECI, "circleci-event-type", "circleci-event-id"),
 )
-_BODIES: Final = ("payload", "body")
+_BODIES: Final = ("payload", "body", "rawBody", "raw_body")
+_FORM: Final = "payload"
+"""The one field of a form's body."""
+_OWN_KEYS: Final = frozenset(
+    {"action", "sender", "repository", "object_kind", "eventType", "eventKey", "type", "context"}
+)
+"""Keys of webhook bodies: an object with one of them is no envelope, whatever else it holds."""
 _EVENT_NAMES: Final = ("event", "event_name", "name")
 _IDS: Final = ("delivery", "delivery_id", "guid", "id")
 
@@ -76,8 +83,12 @@ def open_delivery(value: JsonValue) -> Delivery:
         return _with_headers(record, flat, record)
     if isinstance(value.get("headers"), dict | list) and _body_key(value):
         return _with_headers(record, _headers(value["headers"]), record)
+    if isinstance(value.get("event_name"), str) and isinstance(value.get("event"), dict):
+        return Delivery(value["event"], None, value["event_name"])
     if _is_named(value):
         return _named(record)
+    if _body_key(value) and _OWN_KEYS.isdisjoint(value):
+        return Delivery(_payload(record, ""), None, None, None, record.instant("delivered_at"))
     return Delivery(value)
 
 
@@ -102,7 +113,7 @@ def _is_named(value: JsonObject) -> bool:
     key = _body_key(value)
     return (
         key is not None
-        and isinstance(value[key], dict)
+        and isinstance(value[key], dict | str)
         and any(isinstance(value.get(name), str) for name in _EVENT_NAMES)
         and "headers" not in value
     )
@@ -123,6 +134,8 @@ def _payload(holder: Fields, content_type: str) -> JsonObject:
     if key is None:
         raise RefusedError(Remainder.NO_CONTENT, "a delivery without its body")
     body: JsonValue = holder.value[key]
+    if isinstance(body, dict) and set(body) == {_FORM} and isinstance(body[_FORM], str):
+        body, content_type = body[_FORM], ""
     if isinstance(body, str):
         body = _parsed(holder, key, body, content_type)
     if not isinstance(body, dict):

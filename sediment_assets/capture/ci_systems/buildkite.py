@@ -1,4 +1,4 @@
-"""Buildkite: the ``build.finished`` webhook and the REST build → CIOutcome. A rebuild has an id of its own."""
+"""Buildkite: the webhooks of a build's end and the REST build → CIOutcome. A rebuild has an id of its own."""
 
 from typing import Final
 
@@ -21,6 +21,7 @@ RESULTS: Final = {
 }
 """What a build's state means."""
 RUNNING: Final = words("creating scheduled running failing canceling blocked waiting started")
+_ENDS: Final = ("build.finished", "build.skipped")
 _EVENTS: Final = ("build.", "job.", "agent.", "ping", "cluster_token.")
 
 
@@ -37,7 +38,7 @@ def read(delivery: Delivery, options: CaptureOptions) -> CIOutcome:
     if _is_build(delivery.payload):
         return _build(delivery, payload, payload.fields("pipeline"), options, None)
     event = payload.word("event")
-    if event == "build.finished":
+    if event in _ENDS:
         return _build(delivery, payload.fields("build"), payload.fields("pipeline"), options, event)
     if event is not None and event.startswith("build."):
         raise RefusedError(Remainder.NOT_TERMINAL, f"buildkite {shown(event)}")

@@ -4,6 +4,8 @@ The specification has no place for the commit and repository of a pipeline run; 
 with the field names of CIOutcome. Task runs and test suites are parts of a pipeline run and tell nothing.
 """
 
+import base64
+import binascii
 import re
 from typing import Final
 
@@ -14,7 +16,7 @@ from sediment_assets.capture.deliveries import Delivery
 from sediment_assets.capture.record_fields import Fields, RefusedError, invalid
 from sediment_assets.facts.ci_outcome import CIOutcome
 from sediment_assets.facts.expected import shown
-from sediment_assets.facts.json_values import JsonObject
+from sediment_assets.facts.json_values import JsonError, JsonObject, JsonValue, decode
 from sediment_assets.facts.vocabulary import CIProvider, CIResult
 
 RESULTS: Final = {
@@ -48,8 +50,22 @@ def read(delivery: Delivery, options: CaptureOptions) -> CIOutcome:
 
 
 def _event(payload: JsonObject) -> JsonObject:
-    data = payload.get("data")
-    return data if isinstance(data, dict) and "context" not in payload else payload
+    if "context" in payload or "specversion" not in payload:
+        return payload
+    data = _data(payload)
+    return data if isinstance(data, dict) else payload
+
+
+def _data(cloud_event: JsonObject) -> JsonValue:
+    """Return what a CloudEvent carries: a value, JSON in text, or base64 of that; None when it cannot be read."""
+    data, encoded = cloud_event.get("data"), cloud_event.get("data_base64")
+    try:
+        if isinstance(encoded, str):
+            data = base64.b64decode(encoded, validate=True).decode()
+        parsed: JsonValue = decode(data) if isinstance(data, str) else data
+    except (JsonError, binascii.Error, ValueError):
+        return None
+    return parsed
 
 
 def _type(payload: JsonObject) -> re.Match[str] | None:

@@ -53,7 +53,8 @@ def reads(payload: JsonObject) -> bool:
     """Whether a payload is a webhook body of CircleCI."""
     kind = payload.get("type")
     is_webhook = isinstance(kind, str) and kind.endswith("-completed") and "pipeline" in payload
-    return is_webhook or (kind == "ping" and "webhook" in payload) or ("job_number" in payload and "status" in payload)
+    is_job = ("job_number" in payload or {"build_num", "vcs_revision"} <= payload.keys()) and "status" in payload
+    return is_webhook or (kind == "ping" and "webhook" in payload) or is_job
 
 
 def is_workflow(payload: JsonObject) -> bool:

@@ -29,7 +29,7 @@ _MARKS: Final = ("internal_tracker", "original_url", "mirror_interval")
 def reads(payload: JsonObject) -> bool:
     """Whether a payload without telling headers is one of Forgejo's or Gitea's: by its run, or by its repository."""
     is_marked = "compare_url" in payload or any(mark in _repository(payload) for mark in _MARKS)
-    return _is_action_run(payload) or is_marked
+    return _is_action_run(payload) or _is_task(payload) or is_marked
 
 
 def read(delivery: Delivery, options: CaptureOptions) -> CIOutcome:
@@ -37,6 +37,8 @@ def read(delivery: Delivery, options: CaptureOptions) -> CIOutcome:
     payload = Fields(delivery.payload)
     if _is_action_run(delivery.payload):
         return _action_run(delivery, payload.fields("run"), options)
+    if _is_task(delivery.payload):
+        raise not_evidence("forgejo task: a part of a run, which tells the outcome")
     if isinstance(delivery.payload.get("workflow_run"), dict):
         return _workflow_run(delivery, payload, payload.fields("workflow_run"), options)
     if "head_sha" in delivery.payload:
@@ -57,6 +59,12 @@ def _repository(payload: JsonObject) -> JsonObject:
 def _is_action_run(payload: JsonObject) -> bool:
     run = payload.get("run")
     return isinstance(run, dict) and "commit_sha" in run and "status" in run
+
+
+def _is_task(payload: JsonObject) -> bool:
+    """Whether a record is one of the list of tasks, which names no conclusion and no page of a run's own."""
+    told = {"head_sha", "run_number", "workflow_id", "run_started_at", "status"} <= payload.keys()
+    return told and "conclusion" not in payload and "html_url" not in payload
 
 
 def _action_run(delivery: Delivery, run: Fields, options: CaptureOptions) -> CIOutcome:

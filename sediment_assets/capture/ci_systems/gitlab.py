@@ -35,13 +35,15 @@ INFRASTRUCTURE: Final = words(
 TIMEOUT: Final = "job_execution_timeout"
 _PUSHES: Final = frozenset({"push", "tag_push", "repository_update"})
 _RENAMES: Final = frozenset({"project_rename", "project_transfer", "project_update"})
+_JOB: Final = "gitlab job: its pipeline tells the outcome"
 _PIPELINES: Final = "/pipelines/"
 _BODIES: Final = frozenset({"payload", "body"})
 
 
 def reads(payload: JsonObject) -> bool:
     """Whether a payload is one of GitLab's: a project or system hook, or a pipeline of its REST API."""
-    return isinstance(payload.get("object_kind"), str) or _is_system_hook(payload) or _is_rest(payload)
+    is_hook = isinstance(payload.get("object_kind"), str) or _is_system_hook(payload)
+    return is_hook or _is_rest(payload) or _is_job(payload)
 
 
 def read(delivery: Delivery, options: CaptureOptions) -> CIOutcome:
@@ -49,18 +51,24 @@ def read(delivery: Delivery, options: CaptureOptions) -> CIOutcome:
     payload = Fields(delivery.payload)
     if _is_rest(delivery.payload):
         return _pipeline(delivery, payload, Fields({}), options)
+    if _is_job(delivery.payload):
+        raise not_evidence(_JOB)
     kind = payload.word("object_kind") or payload.word("event_name")
     if kind == "pipeline":
         return _pipeline(delivery, payload.fields("object_attributes"), payload, options)
     if kind in _PUSHES or kind in _RENAMES:
         raise other_forge(f"gitlab {kind}")
     if kind == "build":
-        raise not_evidence("gitlab job: its pipeline tells the outcome")
+        raise not_evidence(_JOB)
     raise not_evidence(f"gitlab {shown(kind)}")
 
 
 def _is_system_hook(payload: JsonObject) -> bool:
     return isinstance(payload.get("event_name"), str) and _BODIES.isdisjoint(payload)
+
+
+def _is_job(payload: JsonObject) -> bool:
+    return "stage" in payload and "status" in payload and isinstance(payload.get("pipeline"), dict)
 
 
 def _is_rest(payload: JsonObject) -> bool:

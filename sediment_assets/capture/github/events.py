@@ -42,9 +42,20 @@ _KEYS: Final = (
     ("build", "page_build"),
     ("starred_at", "star"),
     ("project", "project"),
+    ("project_card", "project_card"),
+    ("project_column", "project_column"),
+    ("projects_v2", "projects_v2"),
+    ("projects_v2_item", "projects_v2_item"),
+    ("security_advisory", "security_advisory"),
+    ("marketplace_purchase", "marketplace_purchase"),
+    ("sponsorship", "sponsorship"),
+    ("blocked_user", "org_block"),
+    ("key", "deploy_key"),
     ("rule", "branch_protection_rule"),
     ("hook", "meta"),
 )
+_AROUND: Final = ("repository", "organization", "installation", "enterprise", "action")
+"""What stands beside the sender in every body: where it happened, or what was done."""
 _OTHER: Final = "an event that its body does not name"
 
 
@@ -59,7 +70,7 @@ def event_of_body(payload: JsonObject) -> str | None:
         return "status"
     if payload.get("action") in RENAMES and _has(payload, "changes", "repository"):
         return "repository"
-    is_webhook = "sender" in payload and any(key in payload for key in ("repository", "organization", "installation"))
+    is_webhook = "sender" in payload and any(key in payload for key in _AROUND)
     return _OTHER if is_webhook else None
 
 

@@ -59,9 +59,12 @@ ACCEPTED: Final[Mapping[str, bool]] = {
     "reject": False,
     "approved": True,
     "approved_for_session": True,
+    "approvedforsession": True,
     "approved_with_amendment": True,
     "approved_execpolicy_amendment": True,
+    "approved_with_network_policy_allow": True,
     "denied": False,
+    "denied_with_network_policy_deny": False,
     "abort": False,
     "timed_out": False,
 }

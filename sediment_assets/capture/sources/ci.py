@@ -38,8 +38,10 @@ _SYSTEMS: Final[tuple[ModuleType, ...]] = (
     forgejo,
 )
 """In order: the first whose ``reads`` says yes reads a payload."""
-_PAGES: Final = ("values", "items", "value", "builds", "workflow_runs")
+_PAGES: Final = ("values", "items", "value", "allBuilds", "builds", "workflow_runs")
 """Under which key a REST answer lists its pipelines, workflows, builds or runs."""
+_JENKINS_JOBS: Final = "jobs"
+"""Where folders of Jenkins list the jobs that list their builds."""
 _GITHUB: Final = "a GitHub payload, which the source github reads"
 
 
@@ -115,7 +117,7 @@ def _page(value: JsonValue) -> tuple[str, list[JsonValue]] | None:
         return "", value
     if not isinstance(value, dict) or "object_kind" in value or "number" in value or "state" in value:
         return None
-    for key in _PAGES:
+    for key in (*_PAGES, *([_JENKINS_JOBS] if "_class" in value else [])):
         items = value.get(key)
         if isinstance(items, list):
             return f".{key}", items
