@@ -72,9 +72,34 @@ def _read_message(
         if conversation.response is not None:
             _add_metadata(conversation.response, value, trajectory)
         return
+    answer = at_path(value, "extra.response")
+    if isinstance(answer, dict):
+        yield from _read_unused(conversation, place, answer, trajectory)
     left_out: list[str] = []
     conversation.hear(place, _messages(value, left_out))
     yield from left_out_items(place, left_out)
+
+
+def _read_unused(
+    conversation: Conversation, place: str, answer: JsonObject, trajectory: JsonObject
+) -> Iterator[Outcome]:
+    """Give a response that the agent could not use and kept with its complaint; the model never saw it again."""
+    choices = answer.get("choices")
+    words = at_path(choices[0], "message") if isinstance(choices, list) and choices else None
+    told: JsonObject = dict(words) if isinstance(words, dict) else answer
+    if not isinstance(words, dict) and not isinstance(answer.get("output"), list):
+        return
+    history = list(conversation.history)
+    conversation.end_response()
+    try:
+        yield from conversation.say(place, {**told, "extra": {"response": answer}})
+    except RefusedError as refused:
+        yield refused.at(place)
+        return
+    if conversation.response is not None:
+        _add_metadata(conversation.response, {**told, "extra": {"response": answer}}, trajectory)
+    yield from conversation.give()
+    conversation.history = history
 
 
 def _render(values: list[JsonValue], left_out: list[str]) -> list[Message]:

@@ -19,7 +19,7 @@ from sediment_assets.capture.transcripts.others import described
 from sediment_assets.capture.transcripts.sessions import at_path, named_session
 from sediment_assets.facts.json_values import JsonObject, JsonValue
 
-HOLDERS: Final = ("history", "trajectory", "events")
+HOLDERS: Final = ("history", "trajectory", "events", "items")
 """Where a record that is no event holds its events."""
 _SESSION_KEYS: Final = ("session_id", "conversation_id", "sid", "instance_id")
 
@@ -47,7 +47,7 @@ class OpenHands:
                 continue
             holder = record.value if isinstance(record.value, dict) else {}
             reader = _Reader(self._maker, self._options, holder)
-            for place, event in _flat(record.place, events):
+            for place, event in _flat(record.place, *events):
                 yield from reader.read(place, event)
             yield from reader.finish()
         if bare is not None:
@@ -109,22 +109,22 @@ def _in_order(records: list[Record]) -> list[Record]:
     return [record for _, record in sorted(numbered, key=lambda one: one[0])]
 
 
-def events_of(value: JsonValue) -> list[JsonValue] | None:
-    """Return the events that one record holds; None when the record is an event itself."""
+def events_of(value: JsonValue) -> tuple[str, list[JsonValue]] | None:
+    """Return the events that one record holds, and where; None when the record is an event itself."""
     if not isinstance(value, dict):
         return None
     for key in HOLDERS:
         held = value.get(key)
         if isinstance(held, list):
-            return held
+            return key, held
     return None
 
 
-def _flat(place: str, events: list[JsonValue]) -> Iterator[tuple[str, JsonValue]]:
+def _flat(place: str, key: str, events: list[JsonValue]) -> Iterator[tuple[str, JsonValue]]:
     """Yield events with their places; the oldest evaluation rows hold pairs of an action and its observation."""
     for index, event in enumerate(events):
         if isinstance(event, list):
             for position, one in enumerate(event):
-                yield f"{place}.history[{index}][{position}]", one
+                yield f"{place}.{key}[{index}][{position}]", one
         else:
-            yield f"{place}.history[{index}]", event
+            yield f"{place}.{key}[{index}]", event

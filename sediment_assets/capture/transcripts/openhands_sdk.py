@@ -19,6 +19,26 @@ _AGENT_LLMS: Final = ("agent", "default")
 """Under which names the statistics list the model that the agent itself uses."""
 
 
+_SILENT: Final = frozenset(
+    [
+        "ACPToolCallEvent",
+        "CondensationRequest",
+        "CondensationSummaryEvent",
+        "ConversationErrorEvent",
+        "ConversationStateUpdateEvent",
+        "HookExecutionEvent",
+        "InterruptEvent",
+        "LLMCompletionLogEvent",
+        "PauseEvent",
+        "SecurityAnalysisEvent",
+        "ServerErrorEvent",
+        "StreamingDeltaEvent",
+        "TokenEvent",
+    ]
+)
+"""Kinds of events that say nothing to the model."""
+
+
 class SdkReader:
     """Reads the events of one conversation."""
 
@@ -80,7 +100,7 @@ class SdkReader:
 
     def _read_silent(self, event: JsonObject, kind: JsonValue) -> None:
         """Account for an event without words; one of the state may name the conversation and its model."""
-        if not isinstance(kind, str) or not kind.endswith(("Event", "Request")):
+        if not isinstance(kind, str) or kind not in _SILENT:
             raise unknown_shape(f"an event of kind {plain_id(kind)}")
         self._view.heard(event.get("id"))
         key = event.get("key")
