@@ -1,4 +1,7 @@
-"""YAML recordings (cassettes) as JSON values: no Python objects, no dates, no aliases that grow without bound."""
+"""YAML recordings (cassettes) as JSON values: no Python objects, no dates, no aliases that grow without bound.
+
+YAML that was cut off mostly is YAML still. Recorders end a cassette by naming its format: one without that was cut off.
+"""
 
 import base64
 from collections.abc import Iterator
@@ -10,16 +13,20 @@ from sediment_assets.adapters.capture_json import BrokenInputError
 from sediment_assets.capture.contract import BINARY
 
 _MAX_NODES: Final = 5_000_000
+_ENDS: Final = {"interactions": "version", "http_interactions": "recorded_with"}
+"""What a cassette names besides its exchanges: VCR for Python and for Ruby write it last."""
 _JSON_TYPES: Final = (str, int, float, bool, type(None))
 
 
 def read_yaml(file: BinaryIO, name: str) -> Iterator[tuple[str, Any]]:
     """Yield (place, value) for each document of a YAML stream; ``place`` is ``name#NUMBER``, or the name for one.
 
-    :raises BrokenInputError: it is no YAML, or holds what JSON cannot: keys that are no text, endless aliases.
+    :raises BrokenInputError: it is no YAML, a cassette that was cut off, or holds what JSON cannot: keys that are no
+        text, endless aliases.
     """
+    data = file.read()
     try:
-        documents = list(yaml.load_all(file, _Loader))
+        documents = list(yaml.load_all(data, _Loader))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = f":{mark.line + 1}" if mark else ""
@@ -30,6 +37,7 @@ def read_yaml(file: BinaryIO, name: str) -> Iterator[tuple[str, Any]]:
         raise BrokenInputError(f"{name}: expected plain YAML, got {error}") from None
     for number, document in enumerate(documents, 1):
         _require_json(document, name)
+        _require_end(document, data, name)
         yield (f"{name}#{number}" if len(documents) > 1 else name), document
 
 
@@ -48,6 +56,17 @@ def _require_json(value: Any, name: str) -> None:
             stack.extend(item)
         elif type(item) not in _JSON_TYPES:
             raise BrokenInputError(f"{name}: expected YAML that JSON can spell, got a {type(item).__name__}")
+
+
+def _require_end(value: Any, data: bytes, name: str) -> None:
+    """Refuse what a cut-off copy is: a cassette without its last words, or a word where an object should be."""
+    line = data.count(b"\n") + (not data.endswith(b"\n"))
+    if not isinstance(value, dict | list | None):
+        raise BrokenInputError(f"{name}:{line}: expected a mapping or a list, got a single value")
+    held = value if isinstance(value, dict) else {}
+    ends = [end for key, end in _ENDS.items() if key in held]
+    if ends and (held.get(ends[0]) is None or not data.endswith(b"\n")):
+        raise BrokenInputError(f"{name}:{line}: expected a whole cassette with its {ends[0]}, got one that is cut off")
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # C where it was built

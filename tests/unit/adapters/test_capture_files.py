@@ -119,6 +119,20 @@ def test_yaml_that_is_no_json_is_refused(tmp_path: Path, text: str, message: str
         read(tmp_path / "x.yaml")
 
 
+CASSETTE = "interactions:\n- request:\n    body: a\n  response:\n    body: b\n"
+
+
+@pytest.mark.parametrize("recorded", [f"{CASSETTE}version: 1\n", f"http_{CASSETTE}recorded_with: VCR 6.3.1\n"])
+def test_a_cassette_that_was_cut_off_anywhere_is_refused_with_its_line(tmp_path: Path, recorded: str):
+    file = tmp_path / "x.yaml"
+    for length in range(1, len(recorded)):
+        file.write_text(recorded[:length])
+        with pytest.raises(BrokenInputError, match=r"x\.yaml:\d: expected"):
+            read(file)
+    file.write_text(recorded)
+    assert len(read(file)) == 1
+
+
 def test_yaml_in_another_encoding_is_refused(tmp_path: Path):
     (tmp_path / "x.yaml").write_bytes(b"a: \xff\n")
     with pytest.raises(BrokenInputError, match="expected YAML in UTF-8"):
