@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sediment_assets.cli.facts import aligned, reasons
-from sediment_assets.cli.output import fail, is_styled, one_line, say, say_done, warn
+from sediment_assets.cli.output import fail, is_styled, note, one_line, say, say_done
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -105,7 +105,7 @@ def run(args: argparse.Namespace) -> int:
     settings = _settings(args, source)
     options = _options(args, settings)
     files = find_capture_files(args.paths)
-    _warn_of_ignored(files)
+    _note_ignored(files)
     tally = Tally()
     reading = _Reading(files)
     summary = _capture(args, reading.outcomes(source, options), tally, reading)
@@ -129,19 +129,19 @@ def _check_usage(args: argparse.Namespace, sources: Mapping[str, Source]) -> Non
         args.usage_error("argument --emit: not allowed with argument --dry-run")
 
 
-def _warn_of_ignored(files: CaptureFiles) -> None:
+def _note_ignored(files: CaptureFiles) -> None:
     if files.ignored:
         from sediment_assets.adapters.capture_files import described
 
-        warn(f"ignored: {_counted(len(files.ignored), 'file')} of other kinds: {described(files.ignored)}")
+        note(f"{_counted(len(files.ignored), 'file')} of other kinds left out: {described(files.ignored)}")
 
 
 def _say_note(source: Source) -> None:
     from sediment_assets.capture.contract import closing_note
 
-    if note := closing_note(source):
+    if text := closing_note(source):
         say("")
-        say(f"note: {note}")
+        say(f"note: {text}")
 
 
 def describe_capture(summary: CaptureSummary, tally: Tally, records: int, files: int) -> list[str]:

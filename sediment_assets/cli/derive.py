@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sediment_assets.cli.output import say, say_done, stages, warn, warn_without_facts, warn_without_mirrors
+from sediment_assets.cli.output import report, say, say_done, stages, warn, warn_without_facts, warn_without_mirrors
 from sediment_assets.errors import SedimentError
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
         counters = (
             "skipped and fragmented count the whole organization, whatever the scope; rollouts and excluded follow it"
         )
-        warn(ExportWarning(WarningEvent.ORGANIZATION_WIDE_COUNTERS, counters))
+        report(ExportWarning(WarningEvent.ORGANIZATION_WIDE_COUNTERS, counters))
     _print(summary)
     for line in _samples(args.out, args.sample):
         say(line)
@@ -150,9 +150,8 @@ def _derive(out: Path, policy: DerivationPolicy, scope: CohortScope) -> BundleSu
     from sediment_assets.publish.summary import ExportWarning, WarningEvent
 
     settings = Settings.load().evidence()
-    require_destination(
-        out, BUNDLE_DIRECTORY
-    )  # and again by derive_bundle: nobody should wait for a database to hear of it
+    # And again by derive_bundle: nobody should wait for a database to hear of it.
+    require_destination(out, BUNDLE_DIRECTORY)
     with (
         open_evidence(settings.org_id, settings.database_url, settings.mirror_path) as evidence,
         stages("reading evidence") as progress,

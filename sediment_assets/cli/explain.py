@@ -17,8 +17,9 @@ from sediment_assets.errors import SedimentError
 
 if TYPE_CHECKING:
     from sediment_assets.adapters.explanation import Explanation
-    from sediment_assets.adapters.settings import EvidenceSettings
+    from sediment_assets.adapters.settings import EvidenceSettings, Settings
     from sediment_assets.derive.policy import DerivationPolicy
+    from sediment_assets.targets.verification_commands import VerificationCommands
 
 DESCRIPTION = """
 Explain a row, or a Session without one: its generations, its InferenceCalls with their instants, the commits it led to
@@ -101,7 +102,6 @@ def _run_declined(args: argparse.Namespace) -> int:
     """List the Sessions that gave no row of some population."""
     from sediment_assets.adapters.explanation import list_declined
     from sediment_assets.adapters.settings import Settings
-    from sediment_assets.adapters.verification_file import read_verification_commands
     from sediment_assets.cli.explain_texts import describe_declined
 
     day = _day(args.partition)
@@ -112,7 +112,7 @@ def _run_declined(args: argparse.Namespace) -> int:
         evidence.org_id,
         evidence.database_url,
         evidence.mirror_path,
-        commands=read_verification_commands(settings.verifier_commands_file()),
+        commands=_commands(settings),
         policy=_policy(args),
         day=day,
     )
@@ -162,13 +162,10 @@ def _policy(args: argparse.Namespace) -> DerivationPolicy:
 def _explain(args: argparse.Namespace) -> Explanation:
     from sediment_assets.adapters.explanation import explain_session
     from sediment_assets.adapters.settings import Settings
-    from sediment_assets.adapters.verification_file import read_verification_commands
 
     settings = Settings.load()
     evidence = settings.evidence()
-    commands = read_verification_commands(settings.verifier_commands_file())
-    for text in commands.warnings:
-        warn(text)
+    commands = _commands(settings)
     root = settings.export_root(Path(DEFAULT_EXPORT_ROOT))
     explanation = explain_session(
         evidence.org_id,
@@ -182,6 +179,17 @@ def _explain(args: argparse.Namespace) -> Explanation:
     )
     warn_without_facts(evidence.org_id, evidence.database_url, has_facts=explanation.as_of is not None)
     return explanation
+
+
+def _commands(settings: Settings) -> VerificationCommands:
+    """Read the verification commands as an export does, with its warnings."""
+    from sediment_assets.adapters.verification_file import read_verification_commands
+    from sediment_assets.publish.export import command_warnings
+
+    commands = read_verification_commands(settings.verifier_commands_file())
+    for warning in command_warnings(commands):
+        warn(warning)
+    return commands
 
 
 def _session(args: argparse.Namespace, org_id: str) -> str:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from sediment_assets.cli.output import (
     counting,
-    note,
+    hint,
+    report,
     say,
     say_done,
     stages,
@@ -202,12 +203,12 @@ def _point_to_explain(summary: ExportSummary) -> None:
     """Name the command that says why a Session gave no row, with one that gave none."""
     sessions = [found[0] for examples in summary.skip_examples.values() for found in examples.values()]
     if sessions:
-        note(f"why a Session gave no row: sediment explain --session {shlex.quote(sessions[0])} (--declined lists all)")
+        hint(f"why a Session gave no row: sediment explain --session {shlex.quote(sessions[0])} (--declined lists all)")
 
 
 def _print(summary: ExportSummary, out: Path) -> None:
     for warning in summary.warnings:
-        warn(warning)
+        report(warning)
     for skip in summary.explained:
         warn(f"{skip.reason}: Session {skip.session_id!r}: {skip.detail}")
     say(f"rollouts derived: {summary.rollouts}")

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from rich.progress import Progress, TaskID
 
+    from sediment_assets.publish.summary import ExportWarning
+
 from sediment_assets.errors import one_line as one_line  # every command prints through this module
 from sediment_assets.errors import printable as printable
 
@@ -76,10 +78,24 @@ def warn_without_facts(org_id: str, database_url: str, *, has_facts: bool) -> No
     warn(ExportWarning(WarningEvent.NO_FACTS, problem))
 
 
+def report(warning: ExportWarning) -> None:
+    """Print a named event: at a terminal as a note where nothing is wrong; piped always by its name (cli.md §1)."""
+    if warning.event.is_normal and is_styled(sys.stderr):
+        note(warning.explanation)
+    else:
+        warn(warning)
+
+
 def note(text: str) -> None:
-    """Tell a person at a terminal something that is no warning; nothing when piped."""
+    """Say something on standard error that is no warning."""
+    line = f"note: {one_line(text)}"
+    print(f"\x1b[2m{line}\x1b[0m" if is_styled(sys.stderr) else line, file=sys.stderr)
+
+
+def hint(text: str) -> None:
+    """Tell a person at a terminal what could be done next; nothing when piped."""
     if is_styled(sys.stderr):
-        print(f"\x1b[2m{one_line(text)}\x1b[0m", file=sys.stderr)
+        note(text)
 
 
 def fail(text: str, *others: str) -> None:

@@ -123,7 +123,7 @@ def stage_export(
     if TARGETS[projector.target].writes_environment_manifest and (text := manifest.render()) is not None:
         files[ENVIRONMENT_MANIFEST] = generation.stage_text(ENVIRONMENT_MANIFEST, text)
     record = _record(projector, source, files, asset_keys, partition)
-    warnings = (*_command_warnings(settings.commands), *_warnings(projector.target, source, settings, files))
+    warnings = (*command_warnings(settings.commands), *_warnings(projector.target, source, settings, files))
     return StagedExport(_summary(generation, projector, record, files, warnings), files, record)
 
 
@@ -210,7 +210,8 @@ def _summary(
     )
 
 
-def _command_warnings(commands: VerificationCommands) -> Iterator[ExportWarning]:
+def command_warnings(commands: VerificationCommands) -> Iterator[ExportWarning]:
+    """Name what was wrong with the verification commands file."""
     entry, whole = WarningEvent.VERIFIER_COMMAND_ENTRY_INVALID, WarningEvent.VERIFIER_COMMANDS_UNUSABLE
     for text in commands.warnings:
         yield ExportWarning(entry if commands.usable else whole, text)

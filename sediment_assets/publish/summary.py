@@ -40,6 +40,20 @@ class WarningEvent(StrEnum):
     NO_MIRRORS = "no_mirrors"
     """The mirror base does not exist, or holds no mirror of the organization: often a mistaken setting."""
 
+    @property
+    def is_normal(self) -> bool:
+        """Whether it says how things are, and nothing is wrong."""
+        return self in _NORMAL
+
+
+_NORMAL = frozenset(
+    {
+        WarningEvent.JSONL_EMPTY_INPUT_NO_WRITE,
+        WarningEvent.ENVIRONMENT_MANIFEST_NO_TASKS,
+        WarningEvent.ORGANIZATION_WIDE_COUNTERS,
+    }
+)
+
 
 @dataclass(frozen=True, slots=True)
 class ExportWarning:

@@ -245,7 +245,7 @@ def test_other_files_of_a_directory_are_named(run: Run, log: Path, tmp_path: Pat
         (tmp_path / f"{number}.txt").touch()
     result = run("capture", "litellm", tmp_path, "--dry-run", store=None)
     assert result.stderr == (
-        f"ignored: 5 files of other kinds: {tmp_path}/0.txt, {tmp_path}/1.txt, {tmp_path}/2.txt and 2 more\n"
+        f"note: 5 files of other kinds left out: {tmp_path}/0.txt, {tmp_path}/1.txt, {tmp_path}/2.txt and 2 more\n"
     )
 
 

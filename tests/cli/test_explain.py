@@ -103,6 +103,12 @@ def test_no_declined_session_leads_nowhere(planted: Path):
     assert (done.returncode, done.stdout, done.stderr) == (0, "Sessions: 0\n", "")
 
 
+@pytest.mark.parametrize("question", [("--declined", "--partition", "2026-11-07"), ("--session", "nobody")])
+def test_a_commands_file_that_is_not_there_is_warned_of_as_by_an_export(planted: Path, question: tuple[str, ...]):
+    done = sediment("explain", *question, cwd=planted, settings={"SEDIMENT_VERIFIER_COMMANDS_FILE": "none.toml"})
+    assert done.stderr.startswith("verifier_commands_unusable: none.toml: ")
+
+
 def test_a_session_that_nobody_captured_exits_1(planted: Path):
     done = sediment("explain", "--session", "nobody", cwd=planted)
     assert (done.returncode, done.stderr) == (1, "")

@@ -49,11 +49,14 @@ def test_a_terminal_gets_marks_colours_and_notes_unless_it_declines(tmp_path: Pa
     text = on_terminal(tmp_path, settings, *SEDIMENT)
     assert "\x1b[32m✓\x1b[0m wrote out/tasks.train.jsonl (1 rows)" in text
     assert "no.toml: no such file" in text
+    assert "\x1b[2mnote: no rows for tasks.eval.jsonl, rollouts.eval.jsonl, so no such file is written\x1b[0m" in text
+    assert "jsonl_empty_input_no_write" not in text
     assert "\x1b[31m✗\x1b[0m error: out: already holds an export" in on_terminal(tmp_path, settings, *SEDIMENT)
     for decline in ({"NO_COLOR": ""}, {"TERM": "dumb"}):
         out = f"out-{next(iter(decline))}"
         text = on_terminal(tmp_path, settings | decline, *EXPORT, "--target", "nemo-gym", "--out", out)
         assert f"wrote {out}/rollouts.train.jsonl (1 rows)" in text
+        assert "jsonl_empty_input_no_write: no rows for " in text
         assert "\x1b" not in text
 
 
