@@ -8,10 +8,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sediment_assets.cli.facts import aligned
-from sediment_assets.cli.output import say, say_done, stages, warn
+from sediment_assets.cli.output import say, say_done, say_json, stages, warn
 from sediment_assets.errors import SedimentError
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ LIST = """
 Show every mirror of the organization: where it lies, how many refs and attribution notes it has, when it was last
 fetched; and the repositories that Push Facts name which have none. Nothing is written or fetched.
 """
-LIST_EPILOG = SETTINGS + "\nexample:\n  sediment mirror list\n"
+LIST_EPILOG = SETTINGS + "\nexamples:\n  sediment mirror list\n  sediment mirror list --json\n"
 
 
 class MirrorCommandError(SedimentError):
@@ -80,6 +80,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     sync.set_defaults(run=run_sync)
     listing = commands.add_parser("list", help="show mirrors", description=LIST, epilog=LIST_EPILOG)
+    listing.add_argument("--json", action="store_true", help="print JSON, one object per repository")
     listing.set_defaults(run=run_list)
 
 
@@ -205,9 +206,12 @@ def run_list(args: argparse.Namespace) -> int:
     settings = Settings.load()
     base, org_id = settings.mirror_path(), settings.org_id()
     found = list(list_mirrors(base, _known(settings, org_id, required=False)))
-    say(f"mirrors: {base}" if base.is_dir() else f"mirrors: {base}: no such directory; sediment mirror sync makes it")
-    for line in describe_mirrors(found):
-        say(line)
+    if args.json:
+        say_json([plain_mirror(mirror) for mirror in found])
+    else:
+        there = "" if base.is_dir() else ": no such directory; sediment mirror sync makes it"
+        for line in (f"mirrors: {base}{there}", *describe_mirrors(found)):
+            say(line)
     for mirror in found:
         if mirror.problem is not None:
             warn(f"mirror_unreadable: {mirror.label or mirror.path}: {mirror.problem}")
@@ -224,6 +228,28 @@ def describe_mirrors(found: Sequence[ListedMirror]) -> list[str]:
         counts = ["-" if mirror.refs is None or mirror.problem else str(number) for number in numbers]
         rows.append((mirror.label or "(no Fact)", *counts, _last_sync(mirror), str(mirror.path)))
     return aligned(rows, numbers=(1, 2, 3))
+
+
+def plain_mirror(mirror: ListedMirror) -> dict[str, Any]:
+    """Return one mirror, or a repository without one, as plain JSON; what cannot be known is null."""
+    from sediment_assets.facts.instants import format_z
+    from sediment_assets.repositories.keys import IdentifiedKey
+
+    key, is_read = mirror.key, mirror.refs is not None and mirror.problem is None
+    return {
+        "repository": mirror.label,
+        "provider": key.provider.value if isinstance(key, IdentifiedKey) else None,
+        "host": key.host if isinstance(key, IdentifiedKey) else None,
+        "repository_id": key.repository_id if isinstance(key, IdentifiedKey) else None,
+        "mirror": str(mirror.path),
+        "state": "unreadable" if mirror.problem is not None else "present" if is_read else "absent",
+        "problem": mirror.problem,
+        "refs": mirror.refs if is_read else None,
+        "notes": mirror.notes if is_read else None,
+        "unreadable_notes": mirror.unreadable_notes if is_read else None,
+        "last_sync": None if mirror.synced is None else format_z(mirror.synced),
+        "pushed": mirror.pushed,
+    }
 
 
 def _last_sync(mirror: ListedMirror) -> str:

@@ -260,6 +260,28 @@ def test_a_damaged_mirror_is_named_and_the_others_are_shown(team):
     assert found.stderr.startswith("mirror_unreadable: acme/widget: ")
 
 
+def test_a_list_as_json_says_what_is_there_missing_and_damaged(team):
+    team.store(
+        team.push(**IDENTITY),
+        team.push("p2", repo="acme/later", ref="refs/heads/x"),
+        team.push("p3", repo="acme/other", ref="refs/heads/y"),
+    )
+    team.run("sync", "acme/widget", "acme/other")
+    (team.directory / "mirrors/acme%2Facme%2Fother/HEAD").write_text("nonsense\n")
+    widget, later, other = json.loads(team.run("list", "--json").stdout)
+    assert widget.pop("last_sync").endswith("Z")
+    assert widget == {
+        "repository": "acme/widget", "provider": "github", "host": "github.com", "repository_id": "42",
+        "mirror": IDENTIFIED, "state": "present", "problem": None, "refs": 2, "notes": 1, "unreadable_notes": 0,
+        "pushed": True,
+    }  # fmt: skip
+    assert later == dict.fromkeys(widget) | {
+        "last_sync": None, "repository": "acme/later", "mirror": "acme%2Facme%2Flater", "state": "absent",
+        "pushed": True,
+    }  # fmt: skip
+    assert (other["state"], other["refs"], "%2Fother" in other["problem"]) == ("unreadable", None, True)
+
+
 def test_a_mirror_that_cannot_be_looked_into_is_not_absent(team):
     team.store(team.push(**IDENTITY))
     team.run("sync")
