@@ -12,10 +12,10 @@ import dagster as dg
 import pytest
 
 from sediment_assets.defs.jobs import OBSERVE_JOB
-from sediment_assets.defs.keys import FACT_KEYS, MIRRORED_COMMITS, MIRRORS, QUARANTINE
+from sediment_assets.defs.keys import FACT_KEYS, MIRRORED_COMMITS, MIRRORS, QUARANTINE, ROLLOUTS
 from sediment_assets.defs.observation import CHANGED, EVIDENCE
 from tests.dagster.conftest import DAYS
-from tests.dagster.graph import QUIET, Evidence, Graph, quarantine_line
+from tests.dagster.graph import QUIET, Evidence, Graph, artifacts, quarantine_line
 
 
 def observe(graph: Graph) -> dict[tuple[dg.AssetKey, str | None], dg.AssetObservation]:
@@ -125,3 +125,17 @@ def test_a_store_that_is_not_there_fails_with_its_place(tmp_path: Path):
         graph = Graph(Evidence(tmp_path / "absent.db", tmp_path / "mirrors"), tmp_path / "exports", instance)
         with pytest.raises(Exception, match=r"absent\.db"):
             observe(graph)
+
+
+def test_days_read_what_similarity_told_the_observation_and_need_not(graph: Graph):
+    observe(graph)
+    (kept,) = (graph.root / ".attribution").iterdir()
+    content = kept.read_bytes()
+    graph.run(DAYS[0])
+    frozen = artifacts(graph.generation(ROLLOUTS, DAYS[0]))
+    assert [path.name for path in (graph.root / ".attribution").iterdir()] == [kept.name]
+    for lost in (b"", b"{}\n{}"):
+        kept.write_bytes(lost)
+        graph.run(DAYS[0])
+        assert artifacts(graph.generation(ROLLOUTS, DAYS[0])) == frozen
+        assert kept.read_bytes() == content
