@@ -39,7 +39,8 @@ _NO_MODEL: Final = "unknown"
 
 def is_passed_through(log: JsonObject) -> bool:
     """Whether the gateway handed a request on as it came."""
-    return log.get("call_type") in _PASSED
+    kind = log.get("call_type")
+    return isinstance(kind, str) and kind in _PASSED
 
 
 def logged_model(log: JsonObject) -> JsonValue:

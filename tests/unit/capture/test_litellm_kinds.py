@@ -72,6 +72,11 @@ def test_another_request_that_was_passed_through_is_refused_by_name(body: Any):
     assert refused(passed(body, response={"response": "{}"})) == (Remainder.UNKNOWN_SHAPE, detail)
 
 
+@pytest.mark.parametrize("kind", [None, 7, ["acompletion"], {"a": 1}])
+def test_a_kind_that_is_no_word_says_nothing(kind: Any):
+    assert call(payload(call_type=kind)).input_messages[0].role == "user"
+
+
 def test_a_passed_through_request_without_a_body_is_no_evidence():
     detail = "a passed-through request without a body"
     assert refused(passed(None, response={"response": ""})) == (Remainder.NO_EVIDENCE, detail)
