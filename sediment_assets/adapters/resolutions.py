@@ -11,9 +11,7 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from sediment_assets import __version__
 from sediment_assets.adapters.bundle_dir import Bundle
-from sediment_assets.ci.policy import CI_POLICY
 from sediment_assets.ci.resolution import CIResolution
 from sediment_assets.ci.selection import resolution_counters
 from sediment_assets.errors import SedimentError
@@ -21,14 +19,13 @@ from sediment_assets.facts.json_values import JsonError, decode_strict, encode_r
 from sediment_assets.publish.artifacts import CLAIM, RECORD
 from sediment_assets.publish.durable import reported, write_file
 from sediment_assets.publish.fresh_directory import FreshDirectory, fresh_directory
+from sediment_assets.publish.origin import origin_of
 from sediment_assets.publish.reading import held_for_reading
 from sediment_assets.publish.record import (
     GenerationRecord,
     PopulationRecord,
     content_version,
-    digest_of,
     file_record,
-    spelled_instant,
     verify_generation,
 )
 from sediment_assets.repositories.keys import CommitKey
@@ -103,19 +100,12 @@ def _record(
         asset_keys=asset_keys,
         partition=partition,
         data_version=content_version(files),
-        org_id=bundle.org_id,
-        policy_digest=bundle.policy.digest,
-        ci_policy_digest=CI_POLICY.digest,
-        bundle_digest=bundle.bundle_digest,
-        as_of=spelled_instant(bundle.as_of),
-        quarantine_revision=bundle.quarantine_revision,
-        mirror_revisions_digest=digest_of(bundle.mirror_revisions),
         rollouts=rollouts,
         populations={CI_RESOLUTIONS: PopulationRecord(rows=len(resolutions), skipped=skipped)},
         derivation_skipped={},
         fragmented={},
         files=files,
-        program_version=__version__,
+        **origin_of(bundle),
     )
 
 

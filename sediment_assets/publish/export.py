@@ -8,21 +8,18 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from sediment_assets import __version__
-from sediment_assets.ci.policy import CI_POLICY
 from sediment_assets.derive.split import Split
 from sediment_assets.derive.tally import sorted_counts
 from sediment_assets.mirrors.reader import MirrorStore
 from sediment_assets.publish.artifacts import row_file_name
 from sediment_assets.publish.generation import Generation, claimed_directory
 from sediment_assets.publish.lines import RowFiles
+from sediment_assets.publish.origin import origin_of
 from sediment_assets.publish.record import (
     FileRecord,
     GenerationRecord,
     PopulationRecord,
     content_version,
-    digest_of,
-    spelled_instant,
 )
 from sediment_assets.publish.summary import ExportSummary, ExportWarning, WarningEvent
 from sediment_assets.repositories.resolver import RepositoryResolver
@@ -166,19 +163,12 @@ def _record(
         asset_keys=tuple(asset_keys),
         partition=partition,
         data_version=content_version(files),
-        org_id=source.org_id,
-        policy_digest=source.policy.digest,
-        ci_policy_digest=CI_POLICY.digest,
-        bundle_digest=source.bundle_digest,
-        as_of=spelled_instant(source.as_of),
-        quarantine_revision=source.quarantine_revision,
-        mirror_revisions_digest=digest_of(source.mirror_revisions),
         rollouts=projector.rollouts,
         populations={spec.population.value: tallies[spec.population] for spec in TARGETS[projector.target].populations},
         derivation_skipped=sorted_counts(source.skipped),
         fragmented=sorted_counts(source.fragmented),
         files=files,
-        program_version=__version__,
+        **origin_of(source),
     )
 
 
