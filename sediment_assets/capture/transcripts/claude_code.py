@@ -64,7 +64,10 @@ class ClaudeCode:
         """Translate one document."""
         self._begin()
         for record in records:
-            for place, value in unwrapped(record):
+            lines = list(unwrapped(record))
+            if not lines:
+                yield Untranslated(record.place, Remainder.NO_CONTENT, "a session without lines")
+            for place, value in lines:
                 try:
                     yield from self._read(place, value)
                 except RefusedError as refused:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from sediment_assets.capture.chat_messages import assistant_message, chat_messages
-from sediment_assets.capture.contract import CaptureOptions, Record, Remainder
+from sediment_assets.capture.contract import CaptureOptions, Record, Remainder, Untranslated
 from sediment_assets.capture.model_calls import left_out_items
 from sediment_assets.capture.record_fields import RefusedError, invalid, unknown_shape
 from sediment_assets.capture.responses_items import group_messages, item_groups
@@ -34,6 +34,8 @@ class MiniSweAgent:
         for record in records:
             value = record.value
             if isinstance(value, dict) and isinstance(value.get("messages"), list):
+                if not value["messages"]:
+                    yield Untranslated(record.place, Remainder.NO_CONTENT, "messages: none in the trajectory")
                 conversation = Conversation(self._maker, named_session(value, self._options, _SESSION_KEYS), _render)
                 for index, message in enumerate(value["messages"]):
                     yield from _read(conversation, f"{record.place}.messages[{index}]", message, value)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import chain, islice
 from typing import Final
 
-from sediment_assets.capture.contract import CaptureOptions, Record, Remainder
+from sediment_assets.capture.contract import CaptureOptions, Record, Remainder, Untranslated
 from sediment_assets.capture.model_calls import OFFSET_SETTING
 from sediment_assets.capture.record_fields import RefusedError, unknown_shape
 from sediment_assets.capture.transcripts.calls import CallMaker
@@ -45,6 +45,8 @@ class OpenHands:
                 bare = bare or _Reader(self._maker, self._options, {})
                 yield from bare.read(record.place, record.value)
                 continue
+            if not events[1]:
+                yield Untranslated(record.place, Remainder.NO_CONTENT, f"{events[0]}: no events in the record")
             holder = record.value if isinstance(record.value, dict) else {}
             reader = _Reader(self._maker, self._options, holder)
             for place, event in _flat(record.place, *events):

@@ -2,9 +2,11 @@
 
 from typing import Any
 
+import pytest
+
 from sediment_assets.capture.contract import Remainder, Translated, Untranslated
 from sediment_assets.capture.sources.transcripts import SOURCE
-from tests.captured import translate
+from tests.captured import only_remainder, translate
 from tests.transcripts import INSTANT
 
 STATED: dict[str, Any] = {"settings": {"session": "mine"}, "instant": INSTANT}
@@ -54,6 +56,18 @@ def test_a_broken_tool_call_is_named_and_the_complaint_about_it_is_kept() -> Non
     assert (refused.place, refused.reason) == ("in:1.messages[1]", Remainder.INVALID_VALUE)
     (fact,) = calls(told)
     assert len(fact.input_messages) == 2
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"trajectory_format": "mini-swe-agent-1.1", "messages": []},
+        {"history": [], "instance_id": "i", "test_result": {}},
+        {"loglines": []},
+    ],
+)
+def test_a_record_that_holds_nothing_is_said_to(value: dict[str, Any]) -> None:
+    assert only_remainder(SOURCE, value, **STATED)[0] is Remainder.NO_CONTENT
 
 
 def events(*more: dict[str, Any]) -> list[dict[str, Any]]:
