@@ -147,9 +147,9 @@ def _chat(events: Iterable[JsonObject], where: str) -> JsonObject:
         pieces = event.get("choices")
         for choice in pieces if isinstance(pieces, list) else ():
             if isinstance(choice, dict):
-                _add_choice(choices.setdefault(_key(choice.get("index", 0), where), {"message": {}}), choice, where)
+                _add_choice(choices.setdefault(_key(choice.get("index", 0), where), {}), choice, where)
     for choice in choices.values():
-        calls = choice["message"].get("tool_calls")
+        calls = choice.get("message", {}).get("tool_calls")
         if calls and "finish_reason" not in choice and not calls[-1]["function"]["arguments"].strip():
             raise cut_off(where)
     return body | {"choices": [choices[key] for key in sorted(choices)]}
@@ -158,8 +158,11 @@ def _chat(events: Iterable[JsonObject], where: str) -> JsonObject:
 def _add_choice(choice: JsonObject, piece: JsonObject, where: str) -> None:
     if piece.get("finish_reason") is not None:
         choice["finish_reason"] = piece["finish_reason"]
+    if isinstance(piece.get("text"), str):  # a stream of the older completions API
+        choice["text"] = choice.get("text", "") + piece["text"]
+        return
     delta = piece.get("delta")
-    message = choice["message"]
+    message = choice.setdefault("message", {})
     for key, value in delta.items() if isinstance(delta, dict) else ():
         if key == "tool_calls":
             for call in value if isinstance(value, list) else ():

@@ -17,7 +17,7 @@ from sediment_assets.facts.messages import Message
 
 REMOVED = "redacted-by-litellm"
 """What LiteLLM writes instead of content that it was told not to log."""
-_WORDS: Final = ("choices", "content", "output", "output_text")
+_WORDS: Final = ("choices", "content", "output", "output_text", "completion")
 """Members of a response that tell what the model said."""
 _GOING_ON: Final = ("queued", "in_progress")
 """States of a response that are no reason to finish."""
@@ -71,6 +71,9 @@ def read_answer(body: JsonValue, where: str, left_out: list[str]) -> ModelAnswer
         messages = _choices(body["choices"], f"{where}.choices", left_out)
     elif isinstance(body.get("output"), list):
         messages = _items(body, f"{where}.output", left_out)
+    elif body.get("type") == "completion" and isinstance(body.get("completion"), str):
+        completed = {"content": body["completion"]}  # Anthropic's older API
+        messages = [assistant_message(completed, where, left_out, body.get("stop_reason"))]
     elif (said := _bedrock_message(body)) is not None:
         messages = [assistant_message(said, f"{where}.output.message", left_out, body.get("stopReason"))]
     elif isinstance(body.get("content"), list):

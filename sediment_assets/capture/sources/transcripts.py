@@ -23,7 +23,7 @@ from sediment_assets.capture.transcripts.claude_code import ClaudeCode
 from sediment_assets.capture.transcripts.codex import Codex
 from sediment_assets.capture.transcripts.mini_swe_agent import MiniSweAgent
 from sediment_assets.capture.transcripts.openhands import OpenHands
-from sediment_assets.capture.transcripts.others import described, known_other
+from sediment_assets.capture.transcripts.others import companion, described, known_other
 from sediment_assets.capture.transcripts.shapes import Format, recognized
 from sediment_assets.capture.transcripts.swe_agent import SweAgent
 
@@ -92,6 +92,9 @@ def _unknown(seen: list[Record], records: Iterator[Record]) -> Iterator[Untransl
     """Refuse every record, by the name of what the first ones are where that is known."""
     name = next(filter(None, (known_other(record.value) for record in seen)), None)
     for record in chain(seen, records):
+        if (beside := companion(record.value)) is not None:
+            yield Untranslated(record.place, Remainder.NO_EVIDENCE, beside)
+            continue
         detail = f"not a transcript that is read here: {name or described(record.value)}"
         yield Untranslated(record.place, Remainder.UNKNOWN_SHAPE, detail)
 

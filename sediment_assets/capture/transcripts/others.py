@@ -14,6 +14,13 @@ def known_other(value: JsonValue) -> str | None:
     return next((words for words, is_one in _OTHERS if is_one(value)), None)
 
 
+def companion(value: JsonValue) -> str | None:
+    """Name a file that an agent keeps beside its transcripts and that holds no messages; None for other records."""
+    if not isinstance(value, dict):
+        return None
+    return next((words for words, is_one in _COMPANIONS if is_one(value)), None)
+
+
 def described(value: JsonValue) -> str:
     """Say what a record is that is of no format here."""
     match value:
@@ -36,6 +43,14 @@ def _keys(value: JsonObject) -> str:
     return f"{'key' if len(value) == 1 else 'keys'} {', '.join(names)}{' …' if len(value) > 6 else ''}"
 
 
+_COMPANIONS: Final[tuple[tuple[str, Callable[[JsonObject], bool]], ...]] = (
+    (
+        "an index of Claude Code's sessions",
+        lambda value: {"version", "entries"} <= value.keys() and isinstance(value["entries"], list),
+    ),
+    ("a description of a sub-agent of Claude Code", lambda value: "agentType" in value and "type" not in value),
+)
+"""What stands in the directories of transcripts, too."""
 _OTHERS: Final[tuple[tuple[str, Callable[[JsonObject], bool]], ...]] = (
     ("a prediction (model_patch)", lambda value: "model_patch" in value),
     (
@@ -50,6 +65,12 @@ _OTHERS: Final[tuple[tuple[str, Callable[[JsonObject], bool]], ...]] = (
     (
         "the events of codex exec --json: its sessions are in ~/.codex/sessions",
         lambda value: value.get("type") in ("thread.started", "turn.started", "item.started", "item.completed"),
+    ),
+    (
+        "prompts that somebody typed, without answers: the sessions are in ~/.claude/projects or ~/.codex/sessions",
+        lambda value: (
+            {"display", "timestamp", "project"} <= value.keys() or value.keys() == {"session_id", "ts", "text"}
+        ),
     ),
     ("an Amp thread", lambda value: {"v", "id", "messages"} <= value.keys()),
     ("a Copilot chat session", lambda value: "requests" in value and "version" in value),

@@ -120,3 +120,14 @@ def test_items_of_the_providers_own_tools_do_not_split_a_message():
     answer = read_answer({"status": "completed", "output": output}, "response", left_out)
     assert [len(message.parts) for message in answer.messages] == [1]
     assert len(left_out) == 2
+
+
+def test_a_stream_of_the_older_completions_api_is_put_together():
+    events = [{"choices": [{"index": 0, "text": word, "finish_reason": None}]} for word in ("It ", "is.")]
+    assert told([*events, {"choices": [{"index": 0, "text": "", "finish_reason": "stop"}]}]) == [("text", "It is.")]
+
+
+def test_an_answer_of_anthropics_older_api_is_its_words():
+    body = {"type": "completion", "completion": " It is.", "stop_reason": "stop_sequence"}
+    (message,) = read_answer(body, "response", []).messages
+    assert (message.parts[0].model_dump()["content"], message.finish_reason) == (" It is.", "stop_sequence")

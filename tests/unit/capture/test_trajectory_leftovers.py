@@ -95,3 +95,16 @@ def test_a_kind_of_event_that_nobody_knows_is_refused_by_name() -> None:
     assert [one for one in told if isinstance(one, Untranslated)] == [
         Untranslated("in:1.events[1]", Remainder.UNKNOWN_SHAPE, "an event of kind BrandNewEvent")
     ]
+
+
+@pytest.mark.parametrize(
+    "value", [{"version": 1, "entries": [{"sessionId": "s"}]}, {"agentType": "Explore", "description": "x"}]
+)
+def test_files_that_claude_code_keeps_beside_its_transcripts_are_no_evidence(value: dict[str, Any]) -> None:
+    assert only_remainder(SOURCE, value, **STATED)[0] is Remainder.NO_EVIDENCE
+
+
+def test_a_history_of_prompts_is_named() -> None:
+    reason, detail = only_remainder(SOURCE, {"session_id": "s", "ts": 1, "text": "Go."}, **STATED)
+    assert reason is Remainder.UNKNOWN_SHAPE
+    assert "prompts that somebody typed" in detail
