@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from sediment_assets.capture.chat_messages import chat_messages, message, normal_assistant
 from sediment_assets.capture.chat_parts import Parts
 from sediment_assets.capture.contract import CaptureOptions, Record, Remainder, Translated, Untranslated
+from sediment_assets.capture.ids import is_unique_id
 from sediment_assets.capture.model_calls import left_out_items
 from sediment_assets.capture.record_fields import RefusedError, invalid, unknown_shape
 from sediment_assets.capture.transcripts.calls import CallMaker, Response, instant_of
@@ -28,6 +29,7 @@ from sediment_assets.capture.transcripts.claude_thread import (
     complete,
     history,
     mark_told,
+    was_heard_since,
 )
 from sediment_assets.capture.transcripts.others import described
 from sediment_assets.capture.transcripts.sessions import named_session, plain_id
@@ -152,6 +154,9 @@ class ClaudeCode:
         message("assistant", line.parts, "message")
         message_id = text(told.get("id")) or text(value.get("requestId"))
         reply = thread.replies.get(message_id) if message_id is not None else None
+        if reply is not None and not is_unique_id(message_id) and was_heard_since(node, reply):
+            thread.replies.pop(str(message_id))  # a constant, or a number that begins again: another response
+            reply = None
         if reply is not None and (reply is not thread.current or reply.document != self._document):
             if line.parts and all(part in reply.lines for part in line.parts):
                 node.reply = reply

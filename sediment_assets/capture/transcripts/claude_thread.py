@@ -127,6 +127,16 @@ def mark_told(reply: Reply) -> None:
         told = told.base
 
 
+def was_heard_since(node: Node, reply: Reply) -> bool:
+    """Whether the model was told something between the lines of a response and a record behind them."""
+    before = node.parent
+    while before is not None and before.reply is not reply:
+        if before.messages:
+            return True
+        before = before.parent
+    return before is None
+
+
 def _with_siblings(path: list[Node], reply: Reply) -> list[Node]:
     """Add to a path what belongs to its responses and stands beside it: lines, and answers of parallel calls."""
     first = reply.nodes[0]

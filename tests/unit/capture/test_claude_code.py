@@ -67,6 +67,19 @@ def test_answers_between_the_lines_of_a_message_follow_it() -> None:
     assert segments([first, second]) == [2]
 
 
+def test_a_short_message_id_may_be_a_constant_so_what_follows_the_user_is_another_response() -> None:
+    file = ClaudeFile()
+    for words in ("one", "two"):
+        file.user(words)
+        file.assistant("chatcmpl-1", text(f"{words} "))
+        file.assistant("chatcmpl-1", text("done"))
+    first, second = only_session(translate_files(file))
+    assert spoken(first.output_messages) == ["assistant: one done"]
+    assert spoken(second.input_messages) == ["user: one", "assistant: one done", "user: two"]
+    assert spoken(second.output_messages) == ["assistant: two done"]
+    assert segments([first, second]) == [2]
+
+
 def test_answers_of_parallel_calls_are_kept_though_one_path_of_parents_leads_past_them() -> None:
     file = ClaudeFile()
     file.user("go")
