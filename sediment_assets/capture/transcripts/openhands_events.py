@@ -10,7 +10,8 @@ from typing import Final
 from sediment_assets.capture.chat_messages import assistant_message, chat_messages, message, normal_assistant
 from sediment_assets.capture.chat_parts import PlainPart
 from sediment_assets.capture.contract import Remainder
-from sediment_assets.capture.model_calls import left_out_items
+from sediment_assets.capture.ids import is_unique_id
+from sediment_assets.capture.model_calls import content_digest, left_out_items
 from sediment_assets.capture.record_fields import RefusedError, invalid, unknown_shape
 from sediment_assets.capture.transcripts.calls import CallMaker, Response
 from sediment_assets.capture.transcripts.condensation import View
@@ -85,7 +86,7 @@ class EventReader:
     def _say(self, place: str, event: JsonObject, action: str) -> Iterator[Outcome]:
         answer = at_path(event, "tool_call_metadata.model_response")
         if isinstance(answer, dict):
-            key, call_id = _completion_key(place, event, answer), at_path(event, "tool_call_metadata.tool_call_id")
+            key, call_id = _completion_key(answer), at_path(event, "tool_call_metadata.tool_call_id")
             told: JsonObject = {"completion": answer}
         else:
             answer, key = {}, f"event-{event.get('id', place)}"
@@ -124,10 +125,8 @@ class EventReader:
         if content is None:
             raise RefusedError(Remainder.NO_CONTENT, "content is missing")
         answer = at_path(event, "tool_call_metadata.model_response")
-        if (
-            isinstance(answer, dict) and _completion_key(place, event, answer) not in self._said
-        ):  # its action is not here
-            yield from self._begin_response(place, event, _completion_key(place, event, answer), {"completion": answer})
+        if isinstance(answer, dict) and _completion_key(answer) not in self._said:  # its action is not here
+            yield from self._begin_response(place, event, _completion_key(answer), {"completion": answer})
         if call_id is None:
             yield from self._hear(place, event, "user", content)
         else:
@@ -159,9 +158,10 @@ class EventReader:
         self.conversation.begin_again(place, history)
 
 
-def _completion_key(place: str, event: JsonObject, answer: JsonObject) -> str:
+def _completion_key(answer: JsonObject) -> str:
+    """Name a completion: by its id, unless that may be a constant; else by what it says."""
     named = answer.get("id")
-    return named if isinstance(named, str) and named else f"event-{event.get('id', place)}"
+    return named if isinstance(named, str) and is_unique_id(named) else f"completion-{content_digest(answer)}"
 
 
 def _render(values: list[JsonValue], left_out: list[str]) -> list[Message]:

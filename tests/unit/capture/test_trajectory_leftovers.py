@@ -108,3 +108,19 @@ def test_a_history_of_prompts_is_named() -> None:
     reason, detail = only_remainder(SOURCE, {"session_id": "s", "ts": 1, "text": "Go."}, **STATED)
     assert reason is Remainder.UNKNOWN_SHAPE
     assert "prompts that somebody typed" in detail
+
+
+@pytest.mark.parametrize("name", ["chatcmpl-1", None])
+def test_completions_of_openhands_with_a_constant_id_or_none_are_each_a_call(name: str | None) -> None:
+    told: list[dict[str, Any]] = [{"source": "user", "action": "message", "args": {"content": "Go."}}]
+    for number in (1, 2):
+        call = {"id": f"t{number}", "type": "function", "function": {"name": "run", "arguments": "{}"}}
+        completion = {"id": name, "choices": [{"message": {"role": "assistant", "content": "", "tool_calls": [call]}}]}
+        metadata = {"tool_call_id": f"t{number}", "model_response": completion}
+        told.append({"source": "agent", "action": "run", "args": {}, "tool_call_metadata": metadata})
+        answered = {"source": "agent", "observation": "run", "content": f"r{number}", "cause": 2 * number - 1}
+        told.append(answered | {"tool_call_metadata": metadata})
+    values = [{"id": number, "timestamp": "2026-01-01T00:00:00", **event} for number, event in enumerate(told)]
+    first, second = calls(translate(SOURCE, {"history": values, "instance_id": "i", "test_result": {}}, **STATED))
+    assert [message.role for message in second.input_messages] == ["user", "assistant", "tool"]
+    assert second.input_messages[:1] == first.input_messages
