@@ -16,6 +16,8 @@ from sediment_assets.errors import SedimentError
 from sediment_assets.facts.json_limits import JsonError
 
 _BOM: Final = b"\xef\xbb\xbf"
+_UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
+"""Its order marks: how a redirect of an older PowerShell writes."""
 _BLANKS: Final = re.compile(rb"[ \t\r\n]*")
 _CHUNK: Final = 1 << 20
 _NO_LINE: Final = (b"[", b" ", b"\t", b"\r", b"\n")
@@ -51,6 +53,8 @@ def read_json(file: BinaryIO, name: str) -> Iterator[tuple[str, Any]]:
         ahead = b""
         if line == 1 and data.startswith(_BOM):
             data = data[len(_BOM) :]
+        if line == 1 and data.startswith(_UTF_16):
+            raise BrokenInputError(f"{name}:1: expected JSON in UTF-8, got UTF-16; iconv -f UTF-16 -t UTF-8 converts it")
         if data[:1] not in _NO_LINE:
             if data[-1:] != b"\n":
                 data += file.readline()

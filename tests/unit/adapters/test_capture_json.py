@@ -37,6 +37,12 @@ def test_each_layout_gives_its_values_and_their_places(data: bytes, records: lis
     assert read(data) == records
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_is_named_with_its_remedy(encoding: str):
+    with pytest.raises(BrokenInputError, match=r"f:1: expected JSON in UTF-8, got UTF-16; iconv"):
+        read('\ufeff{"a":1}\r\n'.encode(encoding))
+
+
 def test_values_are_exact():
     (_, value), (_, odd) = read(b'{"n":123456789012345678901234,"f":1.0,"z":-0.0}\n{"n":NaN,"s":"\\ud800"}\n')
     assert (value["n"], type(value["f"]), math.copysign(1, value["z"])) == (123456789012345678901234, float, -1)
