@@ -54,7 +54,7 @@ def read_json(file: BinaryIO, name: str) -> Iterator[tuple[str, Any]]:
         if line == 1 and data.startswith(_BOM):
             data = data[len(_BOM) :]
         if line == 1 and data.startswith(_UTF_16):
-            raise BrokenInputError(f"{name}:1: expected JSON in UTF-8, got UTF-16; iconv -f UTF-16 -t UTF-8 converts it")
+            raise BrokenInputError(f"{name}:1: expected JSON in UTF-8, got UTF-16: iconv -f UTF-16 converts it")
         if data[:1] not in _NO_LINE:
             if data[-1:] != b"\n":
                 data += file.readline()

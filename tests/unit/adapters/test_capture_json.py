@@ -39,7 +39,7 @@ def test_each_layout_gives_its_values_and_their_places(data: bytes, records: lis
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
 def test_utf_16_is_named_with_its_remedy(encoding: str):
-    with pytest.raises(BrokenInputError, match=r"f:1: expected JSON in UTF-8, got UTF-16; iconv"):
+    with pytest.raises(BrokenInputError, match=r"f:1: expected JSON in UTF-8, got UTF-16: iconv"):
         read('\ufeff{"a":1}\r\n'.encode(encoding))
 
 
