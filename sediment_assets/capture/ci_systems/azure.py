@@ -1,4 +1,4 @@
-"""Azure Pipelines: the service hooks ``build.complete`` and run state changed, and the REST build → CIOutcome."""
+"""Azure Pipelines: the service hooks ``build.complete`` and run state changed, REST builds and runs → CIOutcome."""
 
 import re
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ _NAMED_TYPES: Final = frozenset({"github", "githubenterprise", "bitbucket"})
 
 def reads(payload: JsonObject) -> bool:
     """Whether a payload is an Azure DevOps service hook, or a build of its REST API."""
-    return ("eventType" in payload and "resource" in payload) or _is_build(payload)
+    return ("eventType" in payload and "resource" in payload) or _is_build(payload) or _is_run(payload)
 
 
 def read(delivery: Delivery, options: CaptureOptions) -> CIOutcome:
@@ -38,6 +38,8 @@ def read(delivery: Delivery, options: CaptureOptions) -> CIOutcome:
     payload = Fields(delivery.payload)
     if _is_build(delivery.payload):
         return _build(delivery, payload, options, {})
+    if _is_run(delivery.payload):
+        return _run(delivery, payload, options, {})
     event = payload.word("eventType")
     told = {
         "source_event_type": event,
@@ -55,6 +57,10 @@ def read(delivery: Delivery, options: CaptureOptions) -> CIOutcome:
 
 def _is_build(payload: JsonObject) -> bool:
     return "buildNumber" in payload and "status" in payload and "definition" in payload
+
+
+def _is_run(payload: JsonObject) -> bool:
+    return {"pipeline", "state", "createdDate"} <= payload.keys() and "resource" not in payload
 
 
 def _build(delivery: Delivery, build: Fields, options: CaptureOptions, told: Mapping[str, object]) -> CIOutcome:

@@ -90,7 +90,7 @@ def _is_run(value: JsonObject) -> bool:
 
 def _parts(value: JsonObject) -> str | None:
     """Describe REST answers about parts of runs, which tell no outcome of their own."""
-    for key in ("jobs", "check_runs", "check_suites"):
+    for key in ("jobs", "check_runs", "check_suites", "statuses", "workflows", "artifacts"):
         if isinstance(value.get(key), list) and "total_count" in value:
             return f"a list of {key.replace('_', ' ')}"
     return "a job of a run" if "run_id" in value and "steps" in value else None

@@ -139,3 +139,28 @@ def test_codex_decides_in_more_words_than_one(word: str, accepted: bool) -> None
     record = {"timeUnixNano": "1767225600000000000", "attributes": attributes}
     told = {"resourceLogs": [{"scopeLogs": [{"logRecords": [record]}]}]}
     assert only_fact(OTLP, told).accepted is accepted
+
+
+def test_a_run_that_the_rest_api_of_azure_lists_is_a_run() -> None:
+    source = {"repository": {"fullName": "octo/web", "type": "gitHub"}, "refName": "refs/heads/main", "version": SHA}
+    run = {
+        "id": 5,
+        "url": "https://dev.azure.com/octo/guid/_apis/pipelines/1/runs/5",
+        "pipeline": {"id": 1, "name": "CI"},
+        "state": "completed",
+        "result": "failed",
+        "createdDate": "2026-01-01T00:01:00Z",
+        "finishedDate": "2026-01-01T00:04:00Z",
+        "resources": {"repositories": {"self": source}},
+    }
+    outcome = only_fact(CI, {"count": 1, "value": [run]})
+    assert (outcome.result, outcome.repo, outcome.branch) == ("failed", "octo/web", "main")
+    assert outcome.run_id == "azure:dev.azure.com/octo/5"
+    assert only_remainder(CI, run | {"state": "inProgress", "result": None})[0] is Remainder.NOT_TERMINAL
+    assert only_remainder(CI, {key: run[key] for key in run if key != "resources"})[0] is Remainder.NO_COMMIT
+
+
+@pytest.mark.parametrize("key", ["statuses", "workflows", "artifacts"])
+def test_lists_of_what_is_no_run_are_named(key: str) -> None:
+    listed = {"total_count": 1, key: [{"id": 1}]}
+    assert only_remainder(GITHUB, listed) == (Remainder.NO_EVIDENCE, f"a list of {key}")
