@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Final
+from urllib.parse import parse_qs
 
 from sediment_assets.adapters.capture_lines import GrowingLines
 from sediment_assets.adapters.json_spans import match_end, value_end
@@ -16,6 +17,7 @@ from sediment_assets.errors import SedimentError
 from sediment_assets.facts.json_limits import JsonError
 
 _BOM: Final = b"\xef\xbb\xbf"
+_FORM: Final = b"payload="
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 """Its order marks: how a redirect of an older PowerShell writes."""
 _BLANKS: Final = re.compile(rb"[ \t\r\n]*")
@@ -41,6 +43,8 @@ def read_json(file: BinaryIO, name: str) -> Iterator[tuple[str, Any]]:
     ``place`` is ``name:LINE``, where the value begins; for an array's element ``name#NUMBER``. Blank lines and a byte
     order mark are skipped.
 
+    A form (``payload=…``) on a line is the JSON in its field.
+
     A whole line among lines that is no JSON is a ``BrokenLine``, the first line included when the second is an object.
 
     :raises BrokenInputError: at anything else that is no JSON, or when the last value is cut off.
@@ -51,10 +55,11 @@ def read_json(file: BinaryIO, name: str) -> Iterator[tuple[str, Any]]:
     ahead = b""
     while data := ahead or file.readline(_CHUNK):
         ahead = b""
-        if line == 1 and data.startswith(_BOM):
-            data = data[len(_BOM) :]
-        if line == 1 and data.startswith(_UTF_16):
-            raise BrokenInputError(f"{name}:1: expected JSON in UTF-8, got UTF-16: iconv -f UTF-16 converts it")
+        data = _unmarked(data, name) if line == 1 else data
+        if data.startswith(_FORM):
+            yield f"{name}:{line}", _form_payload(data + (b"" if data[-1:] == b"\n" else file.readline()), name, line)
+            is_lines, line = True, line + 1
+            continue
         if data[:1] not in _NO_LINE:
             if data[-1:] != b"\n":
                 data += file.readline()
@@ -76,6 +81,22 @@ def read_json(file: BinaryIO, name: str) -> Iterator[tuple[str, Any]]:
         yield from splitter.values()
         is_lines = is_lines and splitter.line <= line + 1
         line, elements = splitter.line, splitter.elements
+
+
+def _unmarked(first: bytes, name: str) -> bytes:
+    """Return the first line without its order mark."""
+    if first.startswith(_UTF_16):
+        raise BrokenInputError(f"{name}:1: expected JSON in UTF-8, got UTF-16: iconv -f UTF-16 converts it")
+    return first.removeprefix(_BOM)
+
+
+def _form_payload(line: bytes, name: str, number: int) -> Any:
+    """Return the JSON in a form's one field, as forges send webhooks unless they are told otherwise."""
+    fields = parse_qs(line.strip().decode("ascii", "replace"), keep_blank_values=True)
+    try:
+        return parse_json(fields["payload"][0])
+    except JsonError as error:
+        raise BrokenInputError(f"{name}:{number}: payload of a form: {error}") from None
 
 
 def _is_object(line: bytes) -> bool:

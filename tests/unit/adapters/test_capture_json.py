@@ -43,6 +43,23 @@ def test_utf_16_is_named_with_its_remedy(encoding: str):
         read('\ufeff{"a":1}\r\n'.encode(encoding))
 
 
+FORM = b"payload=%7B%22a%22%3A+%22x%26y%22%7D"
+
+
+@pytest.mark.parametrize(
+    ("data", "places"),
+    [(FORM, ["f:1"]), (FORM + b"\r\n" + FORM + b"\n", ["f:1", "f:2"]), (b'{"a": "x&y"}\n' + FORM, ["f:1", "f:2"])],
+)
+def test_the_form_of_a_webhook_is_the_json_in_its_field(data: bytes, places: list[str]):
+    assert read(data) == [(place, {"a": "x&y"}) for place in places]
+
+
+@pytest.mark.parametrize("length", range(len("payload="), len(FORM)))
+def test_a_form_that_was_cut_off_is_refused(length: int):
+    with pytest.raises(BrokenInputError, match=r"f:2: payload of a form: expected JSON"):
+        read(FORM + b"\n" + FORM[:length])
+
+
 def test_values_are_exact():
     (_, value), (_, odd) = read(b'{"n":123456789012345678901234,"f":1.0,"z":-0.0}\n{"n":NaN,"s":"\\ud800"}\n')
     assert (value["n"], type(value["f"]), math.copysign(1, value["z"])) == (123456789012345678901234, float, -1)
