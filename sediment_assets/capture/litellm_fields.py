@@ -135,12 +135,14 @@ def request_body(found: LogRecord) -> JsonObject:
     if not found.is_row:
         return _payload_request(log)
     for key in ("messages", "proxy_server_request"):
-        value = _unfolded(log.get(key), f"{key}")
+        value = _stored(log.get(key), key)
         if isinstance(value, list) and value:
-            return {"messages": value}
+            value = {"messages": value}
         if isinstance(value, dict) and isinstance(value.get("body"), dict):
             value = value["body"]
         if isinstance(value, dict) and is_request(value):
+            if _is_removed(value.get("messages")) or REMOVED in (value.get("input"), value.get("prompt")):
+                raise removed(key)
             return value
     raise RefusedError(Remainder.NO_CONTENT, "messages, proxy_server_request: none in the row; they were not stored")
 
@@ -171,7 +173,9 @@ def response_body(found: LogRecord) -> JsonValue:
     :raises RefusedError: it is text that is no JSON, or was cut.
     """
     value = found.log.get("response")
-    if isinstance(value, str) and value not in ("", REMOVED):
+    if found.is_row:
+        value = value if value == REMOVED else _stored(value, found.response_place)
+    elif isinstance(value, str) and value not in ("", REMOVED):
         value = _unfolded(value, found.response_place)
     if value == REMOVED:
         raise removed(found.response_place)
@@ -201,6 +205,24 @@ def _metadata(found: LogRecord) -> JsonValue:
     return metadata
 
 
+def _stored(value: JsonValue, where: str) -> JsonValue:
+    """Read what a row holds: JSON, or JSON in text.
+
+    :raises RefusedError: as ``_unfolded`` does, and where a database gave the cut texts as JSON.
+    """
+    stack = [parsed := _unfolded(value, where)]
+    while stack:
+        held = stack.pop()
+        if isinstance(held, str) and _TRUNCATED in held:
+            raise _cut(where)
+        stack += held.values() if isinstance(held, dict) else held if isinstance(held, list) else ()
+    return parsed
+
+
+def _cut(where: str) -> RefusedError:
+    return RefusedError(Remainder.NO_CONTENT, f"{where}: long texts were cut before the row was written")
+
+
 def _unfolded(value: JsonValue, where: str) -> JsonValue:
     """Read JSON that a row holds as text.
 
@@ -211,7 +233,7 @@ def _unfolded(value: JsonValue, where: str) -> JsonValue:
     if value in ("", "None"):
         return None
     if _TRUNCATED in value:
-        raise RefusedError(Remainder.NO_CONTENT, f"{where}: long texts were cut before the row was written")
+        raise _cut(where)
     try:
         parsed: JsonValue = parse_json(value)
     except JsonError:

@@ -1,9 +1,10 @@
 """Which shape of LiteLLM's logs a record has, and where its request and response are in it."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from sediment_assets.capture.contract import Remainder
+from sediment_assets.capture.contract import Record, Remainder
 from sediment_assets.capture.model_responses import envelope, is_answer
 from sediment_assets.capture.record_fields import RefusedError, unknown_shape
 from sediment_assets.facts.json_values import JsonObject, JsonValue
@@ -58,6 +59,16 @@ class LogRecord:
 
 _MESSAGES: Final = frozenset({"messages", "response", "raw_messages", "raw_response", "proxy_server_request"})
 """Keys of messages. What the wire had is kept where the Fact has the agent's own."""
+
+
+def listed_rows(record: Record) -> Iterator[Record]:
+    """Yield the rows of a page of the gateway's own list (``data``), each as a record; another record as it is."""
+    rows = record.value.get("data") if isinstance(record.value, dict) and "total" in record.value else None
+    if not isinstance(rows, list) or not rows:
+        yield record
+        return
+    for index, row in enumerate(rows):
+        yield Record(f"{record.place}.data[{index}]", row)
 
 
 def find_record(value: JsonValue) -> LogRecord:

@@ -4,6 +4,7 @@ One record is one call. Failed calls are calls without an answer. Which field sa
 """
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Final
 
 from sediment_assets.capture.contract import (
@@ -28,7 +29,7 @@ from sediment_assets.capture.litellm_fields import (
     user_of,
 )
 from sediment_assets.capture.litellm_kinds import NOT_A_CONVERSATION, logged_model
-from sediment_assets.capture.litellm_records import LogRecord, find_record
+from sediment_assets.capture.litellm_records import LogRecord, find_record, listed_rows
 from sediment_assets.capture.lookup import SESSION_SETTING
 from sediment_assets.capture.model_calls import (
     OFFSET_SETTING,
@@ -59,7 +60,7 @@ class LiteLLM:
         requests = ModelRequests()
         for document in documents:
             clock = Clock(options)
-            for record in document.records:
+            for record in chain.from_iterable(map(listed_rows, document.records)):
                 clock.next_record()
                 left_out: list[str] = []
                 try:

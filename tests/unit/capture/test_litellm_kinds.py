@@ -111,3 +111,44 @@ def test_messages_that_were_removed_behind_a_system_prompt_are_missing():
 def test_an_id_that_says_so_marks_an_answer_from_a_cache():
     marked = payload(id="chatcmpl-000000000001_cache_hit1772442000.0", cache_hit=False, response=chat_response())
     assert call(marked).model_call_id is None
+
+
+def row(**changes: Any) -> Json:
+    """A row of the spend log whose columns are JSON, as a database gives them."""
+    return {
+        "request_id": "chatcmpl-000000000001",
+        "spend": 0.1,
+        "startTime": "2026-03-02T09:00:00Z",
+        "session_id": "s1",
+        "messages": {},
+        "proxy_server_request": {"messages": [{"role": "user", "content": "Go."}]},
+        "response": chat_response(),
+    } | changes
+
+
+CUT = "Go... (litellm_truncated skipped 9 chars) ..."
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"proxy_server_request": {"messages": [{"role": "user", "content": CUT}]}},
+        {"response": chat_response({"content": CUT})},
+        {
+            "proxy_server_request": {"messages": [{"role": "user", "content": REMOVED}]},
+            "status": "failure",
+            "response": {},
+        },
+        {"proxy_server_request": {"input": REMOVED}, "status": "failure", "response": {}},
+    ],
+)
+def test_a_row_whose_texts_were_cut_or_removed_has_no_content(changes: Json):
+    assert refused(row(**changes))[0] is Remainder.NO_CONTENT
+
+
+def test_a_page_of_rows_is_its_rows():
+    page = {"data": [row(), row(request_id="chatcmpl-000000000002", response={})], "total": 2, "page": 1}
+    first, second = SOURCE.translate([Document("f", [Record("f:1", page)])], CaptureOptions(ORG))
+    assert isinstance(first, Translated)
+    assert isinstance(second, Untranslated)
+    assert (first.place, second.place) == ("f:1.data[0]", "f:1.data[1]")
