@@ -57,7 +57,7 @@ class SpanCalls:
             duration_ms=milliseconds(span.start, span.end),
             model_call_id=identifier(told.get("gen_ai.response.id")),
             raw={"name": span.name, "attributes": _rest(told)},
-            content=[told, span.name],
+            content=[told, span.name, *([span.start.isoformat()] if span.start else [])],
         )
         return to_fact(call, GatewayProvider.UNKNOWN, self._source, self._options)
 

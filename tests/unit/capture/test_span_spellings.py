@@ -206,3 +206,10 @@ def test_an_exchange_with_bedrock():
     (said,) = fact.output_messages
     assert [part.type for part in said.parts] == ["reasoning", "text", "tool_call"]
     assert (said.finish_reason, fact.input_tokens, fact.output_tokens) == ("tool_use", 10, 5)
+
+
+def test_spans_that_differ_in_their_start_only_are_calls_of_their_own():
+    told = span(TOLD | NUMBERED) | {"start_time": "2026-03-02T08:59:58Z"}
+    again = told | {"start_time": "2026-03-02T08:59:59Z"}
+    assert call(told).inference_call_id == call(dict(told)).inference_call_id
+    assert call(told).inference_call_id != call(again).inference_call_id
