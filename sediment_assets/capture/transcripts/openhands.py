@@ -31,10 +31,16 @@ class OpenHands:
         self._options = options
         self._maker = CallMaker("openhands", options)
         self._single: dict[str, list[Record]] = {}
+        self._states: dict[str, JsonObject] = {}
 
     def read(self, records: Iterator[Record]) -> Iterator[Outcome]:
         """Translate one document; one that is a single event waits for the others of its directory."""
         seen = list(islice(records, 2))
+        state = seen[0].value if len(seen) == 1 else None
+        if isinstance(state, dict) and is_state(state):
+            self._states[seen[0].place.rpartition("/")[0]] = state
+            yield Untranslated(seen[0].place, Remainder.NO_EVIDENCE, "the state of a conversation")
+            return
         if len(seen) == 1 and events_of(seen[0].value) is None:
             self._single.setdefault(seen[0].place.rpartition("/")[0], []).append(seen[0])
             return
@@ -57,8 +63,11 @@ class OpenHands:
 
     def finish(self) -> Iterator[Outcome]:
         """Translate conversations that are kept as one file per event."""
-        for records in self._single.values():
-            reader = _Reader(self._maker, self._options, {})
+        for directory, records in self._single.items():
+            # A conversation's state stands beside the directory of its events.
+            state = self._states.get(directory.rpartition("/")[0], {})
+            model = {"llm_config": {"model": at_path(state, "agent.llm.model")}}
+            reader = _Reader(self._maker, self._options, {"conversation_id": state.get("id"), "metadata": model})
             for record in _in_order(records):
                 yield from reader.read(record.place, record.value)
             yield from reader.finish()
@@ -97,7 +106,7 @@ class _Reader:
     def _reader_of(self, event: JsonObject) -> EventReader | SdkReader:
         if self._reader is None:
             if isinstance(event.get("kind"), str):
-                self._reader = SdkReader(self._maker, self._session_id)
+                self._reader = SdkReader(self._maker, self._session_id, self._configured)
             else:
                 self._reader = EventReader(self._maker, self._session_id, self._configured)
         return self._reader
@@ -109,6 +118,12 @@ def _in_order(records: list[Record]) -> list[Record]:
     if len(numbered) < len(records):
         return records
     return [record for _, record in sorted(numbered, key=lambda one: one[0])]
+
+
+def is_state(value: JsonObject) -> bool:
+    """Whether a record is what the SDK keeps of a conversation beside its events."""
+    told = isinstance(value.get("agent"), dict) and {"id", "workspace"} <= value.keys()
+    return told and ("execution_status" in value or "agent_status" in value)
 
 
 def events_of(value: JsonValue) -> tuple[str, list[JsonValue]] | None:

@@ -42,10 +42,10 @@ _SILENT: Final = frozenset(
 class SdkReader:
     """Reads the events of one conversation."""
 
-    def __init__(self, maker: CallMaker, session_id: str | None) -> None:
+    def __init__(self, maker: CallMaker, session_id: str | None, configured: JsonValue = None) -> None:
         self.conversation = Conversation(maker, session_id, _render)
         self._view = View()
-        self._model: JsonValue = None
+        self._model = configured
 
     def read(self, place: str, event: JsonObject) -> Iterator[Outcome]:
         """Read one event; raises RefusedError."""

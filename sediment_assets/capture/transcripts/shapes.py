@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from sediment_assets.capture.transcripts.claude_records import SILENT
-from sediment_assets.capture.transcripts.openhands import HOLDERS
+from sediment_assets.capture.transcripts.openhands import HOLDERS, is_state
 from sediment_assets.facts.json_values import JsonObject, JsonValue
 
 
@@ -73,6 +73,8 @@ def _is_mini_swe_agent(value: JsonObject) -> bool:
 
 
 def _is_openhands(value: JsonObject) -> bool:
+    if is_state(value):
+        return True
     for key in HOLDERS:
         held = value.get(key)
         first = held[0] if isinstance(held, list) and held else None

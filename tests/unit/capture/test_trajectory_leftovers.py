@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from sediment_assets.capture.contract import Remainder, Translated, Untranslated
+from sediment_assets.capture.contract import CaptureOptions, Document, Record, Remainder, Translated, Untranslated
 from sediment_assets.capture.sources.transcripts import SOURCE
+from tests.builders import ORG
 from tests.captured import only_remainder, translate
 from tests.transcripts import INSTANT
 
@@ -124,3 +125,21 @@ def test_completions_of_openhands_with_a_constant_id_or_none_are_each_a_call(nam
     first, second = calls(translate(SOURCE, {"history": values, "instance_id": "i", "test_result": {}}, **STATED))
     assert [message.role for message in second.input_messages] == ["user", "assistant", "tool"]
     assert second.input_messages[:1] == first.input_messages
+
+
+def test_the_state_beside_a_directory_of_events_names_session_and_model() -> None:
+    state = {
+        "id": "conv-1",
+        "agent": {"llm": {"model": "m"}},
+        "workspace": {},
+        "execution_status": "finished",
+    }
+    told = [("store/conv-1/base_state.json", state)]
+    told += [(f"store/conv-1/events/event-{number}.json", event) for number, event in enumerate(events())]
+    documents = [Document(name, [Record(f"{name}:1", value)]) for name, value in told]
+    outcomes = list(SOURCE.translate(documents, CaptureOptions(ORG, instant=INSTANT)))
+    (fact,) = calls(outcomes)
+    assert (fact.session_id, fact.model) == ("conv-1", "m")
+    assert [one for one in outcomes if isinstance(one, Untranslated)] == [
+        Untranslated("store/conv-1/base_state.json:1", Remainder.NO_EVIDENCE, "the state of a conversation")
+    ]
