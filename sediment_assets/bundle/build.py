@@ -10,11 +10,12 @@ from typing import Final
 from sediment_assets.bundle.call_writing import CallWriter
 from sediment_assets.bundle.encoding import Population, encode_line
 from sediment_assets.bundle.manifest import Manifest, MemberFile
-from sediment_assets.bundle.quick_lines import population_line
+from sediment_assets.bundle.population_records import population_plain
 from sediment_assets.bundle.rollout_record import rollout_plain
-from sediment_assets.derive.fact_reader import FactReader, FullCall
+from sediment_assets.derive.fact_reader import CallIdentity, FactReader, FullCall
 from sediment_assets.derive.tally import sorted_counts
 from sediment_assets.facts.json_values import JsonObject
+from sediment_assets.repositories.evidence import RepositoryEvidence
 from sediment_assets.rollouts.derivation import Derivation
 from sediment_assets.rollouts.scope import CohortScope
 
@@ -35,8 +36,8 @@ class BundleBuild:
             Population.ATTRIBUTED_COMPLETIONS: lambda: iter(()),
             Population.ROLLOUTS: lambda: map(encode_line, self._rollouts()),
             Population.INFERENCE_CALLS: lambda: map(CallWriter().line, self._calls()),
-            Population.INFERENCE_CALL_IDENTITIES: lambda: map(population_line, facts.call_identities()),
-            Population.REPOSITORY_IDENTITIES: lambda: map(population_line, facts.evidence()),
+            Population.INFERENCE_CALL_IDENTITIES: lambda: map(_population_line, facts.call_identities()),
+            Population.REPOSITORY_IDENTITIES: lambda: map(_population_line, facts.evidence()),
             Population.REPOSITORY_RENAMES: lambda: (encode_line(rename.model_dump()) for rename in facts.renames()),
         }
 
@@ -69,3 +70,7 @@ class BundleBuild:
             fragmented=sorted_counts(derivation.fragmented),
             files=files,
         )
+
+
+def _population_line(row: RepositoryEvidence | CallIdentity) -> bytes:
+    return encode_line(population_plain(row))
