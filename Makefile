@@ -21,7 +21,7 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $@
 
-demo: $(STAMP) ## Plant demo evidence, materialize the graph, print the rows and how to open the UI (about a minute)
+demo: $(STAMP) ## Plant demo evidence, materialize the graph, print its counts and how to open the UI (about a minute)
 	@echo "Planting a week of evidence and materializing seven days: about a minute."
 	$(BIN)/sediment demo plant $(DEMO)
 	cd $(DEMO) && ../$(BIN)/sediment backfill --from 2026-11-02 --to 2026-11-08
@@ -31,7 +31,7 @@ demo: $(STAMP) ## Plant demo evidence, materialize the graph, print the rows and
 
 ui: $(STAMP) ## Open the Dagster UI on the demo's instance (http://127.0.0.1:3000; PORT=3001 for another)
 	@test -d $(DEMO) || { echo "There is no demo yet: run make demo first."; exit 1; }
-	cd $(DEMO) && ../$(BIN)/sediment ui --port $(PORT)
+	cd $(DEMO) && exec ../$(BIN)/sediment ui --port $(PORT)
 
 test: $(STAMP) ## Run every test, the shared vectors included when they are there
 	$(BIN)/python -m pytest -n auto
