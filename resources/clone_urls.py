@@ -1,7 +1,5 @@
 """Resource: which clone URLs a mirror may be fetched from (mirrors.md §3), and the sync that obeys it."""
 
-from pathlib import Path
-
 import dagster as dg
 
 from resources.evidence_store import EvidenceStore
@@ -18,9 +16,12 @@ class CloneUrls(dg.ConfigurableResource):  # type: ignore[type-arg]  # generic o
     allowed_hosts: list[str] = []  # noqa: RUF012  # a field of the resource, copied for each
 
     def sync(self, evidence: EvidenceStore) -> MirrorSync:
-        """Return a sync of the evidence's mirrors."""
+        """Return a sync of the evidence's mirrors.
+
+        :raises MirrorError: when their base is not there; a sync would clone everything into the mount point.
+        """
         policy = CloneUrlPolicy(self.development, frozenset(self.allowed_hosts))
-        return MirrorSync(Path(evidence.mirror_path), evidence.database_url, policy)
+        return MirrorSync(evidence.mirror_base(), evidence.database_url, policy)
 
     @staticmethod
     def known(evidence: EvidenceStore) -> KnownRepositories:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 
 import dagster as dg
@@ -11,6 +12,7 @@ from sediment_assets.adapters.fact_store.counts import OrganizationCount, count_
 from sediment_assets.adapters.fact_store.engine import reading_engine
 from sediment_assets.adapters.fact_store.quarantine_log import quarantine_between
 from sediment_assets.adapters.git_mirror_store import GitMirrorStore
+from sediment_assets.adapters.mirror_list import require_mirror_base
 from sediment_assets.adapters.verification_file import read_verification_commands
 from sediment_assets.facts.scalars import normal_org_id
 from sediment_assets.facts.vocabulary import FactTable, QuarantineAction
@@ -19,8 +21,19 @@ from sediment_assets.publish.record import digest_of
 from sediment_assets.targets.environment_manifest import RuntimeSettings
 
 
+@dataclass(frozen=True, slots=True)
+class EvidenceState:
+    """Whether there is anything new, and how many mirrors there are."""
+
+    digest: str
+    mirrors: int
+
+
 class EvidenceStore(dg.ConfigurableResource):  # type: ignore[type-arg]  # generic over its own value, as Dagster documents
-    """Fact store, organization and mirrors. A snapshot never outlives the step that opened it."""
+    """Fact store, organization and mirrors. A snapshot never outlives the step that opened it.
+
+    Whatever reads mirrors raises MirrorError while their base is no directory.
+    """
 
     org_id: str
     database_url: str
@@ -28,7 +41,14 @@ class EvidenceStore(dg.ConfigurableResource):  # type: ignore[type-arg]  # gener
 
     def open(self) -> AbstractContextManager[OpenEvidence]:
         """Open the evidence: a read-only snapshot and the mirrors' locks."""
-        return open_evidence(normal_org_id(self.org_id), self.database_url, Path(self.mirror_path))
+        return open_evidence(normal_org_id(self.org_id), self.database_url, self.mirror_base())
+
+    def mirror_base(self) -> Path:
+        """Return the base directory of the mirrors.
+
+        :raises MirrorError: when it is not there: never created, or not mounted.
+        """
+        return require_mirror_base(Path(self.mirror_path))
 
     def counts(self) -> OrganizationCount | None:
         """Count the organization's Facts; None when the store has none of them."""
@@ -39,9 +59,10 @@ class EvidenceStore(dg.ConfigurableResource):  # type: ignore[type-arg]  # gener
             engine.dispose()
         return next((found for found in organizations if found.org_id == normal_org_id(self.org_id)), None)
 
-    def state(self) -> str:
-        """Digest how many Facts and quarantine records there are, and every ref: whether there is anything new."""
-        return digest_of({"facts": repr(self.counts()), "mirrors": self.mirror_revisions()})
+    def state(self) -> EvidenceState:
+        """Digest how many Facts and quarantine records there are, and every ref."""
+        mirrors = self.mirror_revisions()
+        return EvidenceState(digest_of({"facts": repr(self.counts()), "mirrors": mirrors}), len(mirrors))
 
     def quarantine_between(self, after: int, through: int) -> Mapping[tuple[FactTable, str], QuarantineAction]:
         """Return what became of the organization's Facts between two quarantine revisions."""
@@ -53,7 +74,7 @@ class EvidenceStore(dg.ConfigurableResource):  # type: ignore[type-arg]  # gener
 
     def mirrors(self) -> GitMirrorStore:
         """Return the mirrors, unlocked: Git objects never change (mirrors.md §4). Close it after use."""
-        return GitMirrorStore(Path(self.mirror_path))
+        return GitMirrorStore(self.mirror_base())
 
     def mirror_revisions(self) -> Mapping[str, Mapping[str, str]]:
         """Return the refs of every mirror of the organization."""

@@ -110,7 +110,11 @@ class GitMirrorStore:
     def _names(self, path: PurePosixPath) -> list[str]:
         try:
             return sorted(child.name for child in (self.base / path).iterdir())
-        except (FileNotFoundError, NotADirectoryError):
+        except (FileNotFoundError, NotADirectoryError) as error:
+            if isinstance(error, NotADirectoryError) and self.base.is_file():
+                raise MirrorError(
+                    f"mirrors {self.base}: expected a directory (SEDIMENT_MIRROR_PATH), got a file"
+                ) from None
             return []
         except OSError as error:
             raise MirrorError(

@@ -2,7 +2,8 @@
 
 Every tick is cheap. It counts Facts and lists refs; when either is new, it requests an observation, which is a run and
 does the work. It reads the observations that came since the last tick; where a finished day was derived from other
-evidence than was observed, it requests that day. Days never materialized are the schedule's and the backfill's.
+evidence than was observed, it requests that day. Days never materialized are the schedule's and the backfill's. A tick
+fails when the mirrors are gone: that is a disk, not late evidence.
 """
 
 import json
@@ -12,12 +13,14 @@ from typing import TYPE_CHECKING, Final
 
 import dagster as dg
 
-from resources.evidence_store import EvidenceStore
+from resources.evidence_store import EvidenceState, EvidenceStore
 from resources.generations import NoGenerationError, newest_materialized
+from sediment_assets.adapters.automation import DEFAULT_SECONDS
 from sediment_assets.defs.jobs import DAY_JOB, OBSERVE_JOB
 from sediment_assets.defs.keys import MIRRORED_COMMITS, ROLLOUTS
 from sediment_assets.defs.observation import CHANGED, EVIDENCE, POLICY, tag_of
 from sediment_assets.derive.policy import DEFAULT_POLICY
+from sediment_assets.mirrors.reader import MirrorError
 
 if TYPE_CHECKING:  # Dagster gives the type of its own job definitions no public name
     from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
@@ -25,7 +28,6 @@ if TYPE_CHECKING:  # Dagster gives the type of its own job definitions no public
 SENSOR: Final = "late_evidence"
 CAUSE: Final = "sediment/late_evidence"
 """Tag of a requested run: the kinds of evidence that changed."""
-DEFAULT_SECONDS: Final = 30
 MOST_FAILURES: Final = 3
 """So often is a failed observation requested again; then a person looks at it, or new evidence comes."""
 RUN_KEY: Final = "dagster/run_key"
@@ -42,6 +44,8 @@ class Cursor:
     failures: int = 0
     """Observations of this state that failed."""
     read_to: int = 0
+    mirrors: int = 0
+    """How many mirrors the organization had."""
 
     @classmethod
     def parse(cls, text: str | None) -> "Cursor":
@@ -71,14 +75,16 @@ def late_evidence_sensor(
     )
     def late_evidence(context: dg.SensorEvaluationContext, evidence: EvidenceStore) -> dg.SensorResult:
         cursor = Cursor.parse(context.cursor)
+        state = evidence.state()
+        _refuse_vanished(cursor, state, evidence)
         requests = []
         days, cursor = _changed_days(context.instance, cursor)
         for day, observation in days.items():
             if _is_late(context.instance, day, observation):
                 requests.append(_day_request(day, observation))
-        state = evidence.state()
-        if state != cursor.state:
-            cursor = replace(cursor, state=state, observations=cursor.observations + 1, failures=0)
+        cursor = replace(cursor, mirrors=state.mirrors)
+        if state.digest != cursor.state:
+            cursor = replace(cursor, state=state.digest, observations=cursor.observations + 1, failures=0)
             requests.append(_observe_request(cursor))
         elif cursor.failures < MOST_FAILURES and _has_failed(context.instance, cursor):
             cursor = replace(cursor, observations=cursor.observations + 1, failures=cursor.failures + 1)
@@ -87,6 +93,20 @@ def late_evidence_sensor(
         return dg.SensorResult(run_requests=requests, cursor=cursor.spelled(), skip_reason=reason)
 
     return late_evidence
+
+
+def _refuse_vanished(cursor: Cursor, state: EvidenceState, evidence: EvidenceStore) -> None:
+    """Request nothing because of an empty mount point: every finished day would be published again, without tasks.
+
+    :raises MirrorError: when the organization had mirrors at the last look, and now has none.
+    """
+    if cursor.mirrors and not state.mirrors:
+        raise MirrorError(
+            f"SEDIMENT_MIRROR_PATH: expected mirrors of organization {evidence.org_id}, of which there "
+            f"{'was 1' if cursor.mirrors == 1 else f'were {cursor.mirrors}'} at the last look, got none in "
+            f"{evidence.mirror_path}; mount its disk, or fetch them: sediment mirror sync. If they are gone for good: "
+            f"dagster sensor cursor {SENSOR} --delete"
+        )
 
 
 def _observe_request(cursor: Cursor) -> dg.RunRequest:

@@ -132,6 +132,7 @@ def new_pushes_sensor(
         "Push arrives.",
     )
     def new_pushes(context: dg.SensorEvaluationContext, evidence: EvidenceStore, clone_urls: CloneUrls) -> Any:
+        evidence.mirror_base()  # a tick that fails is repeated; the runs it would request are requested once
         state, seen = _read_cursor(context.cursor)
         now = _facts_state(evidence)
         if now == state:

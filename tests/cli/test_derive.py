@@ -170,6 +170,18 @@ def test_settings_come_before_the_destination(tmp_path: Path, evidence: Evidence
     )
 
 
+def test_a_mirror_base_that_is_a_file_is_an_error_and_none_is_a_warning(tmp_path: Path, evidence: Evidence):
+    (tmp_path / "mirrors").touch()
+    settings = evidence.settings | {"SEDIMENT_MIRROR_PATH": "mirrors"}
+    message = error_of(sediment("derive", "--out", "b", cwd=tmp_path, settings=settings))
+    assert message.endswith("mirrors: expected a directory (SEDIMENT_MIRROR_PATH), got a file")
+    assert names(tmp_path) == ["mirrors"]
+    (tmp_path / "mirrors").unlink()
+    done = sediment("derive", "--out", "b", cwd=tmp_path, settings=settings)
+    assert done.returncode == 0
+    assert "no_mirrors: mirrors: no such directory, " in done.stderr
+
+
 @pytest.mark.parametrize("out", ["taken", "none/b", "file/b"])
 def test_the_destination_comes_before_the_database(tmp_path: Path, evidence: Evidence, out: str):
     (tmp_path / "taken").mkdir()

@@ -22,9 +22,10 @@ from sediment_assets.defs.keys import ROLLOUTS, output_key
 from sediment_assets.defs.late_evidence import CAUSE, MOST_FAILURES, RUN_KEY, SENSOR, SENSOR_TAG, Cursor
 from sediment_assets.defs.observation import EVIDENCE, tag_of
 from sediment_assets.demo import DemoEvidence
+from sediment_assets.mirrors.reader import MirrorError
 from sediment_assets.rollouts.evidence_versions import NO_EVIDENCE
 from sediment_assets.targets.registry import Target
-from tests.dagster.graph import QUIET, Evidence, Graph, quarantine_line
+from tests.dagster.graph import QUIET, Evidence, Graph, failures, quarantine_line
 
 BUILT = ("2026-11-03", "2026-11-05", "2026-11-07")
 """Days materialized before anything happens; the last one has no Session."""
@@ -298,6 +299,41 @@ def test_a_failed_observation_is_requested_again_and_given_up_at_last(demo: Evid
                 operated.graph.defs.resolve_job_def(OBSERVE_JOB), tags=tags, status=dg.DagsterRunStatus.FAILURE
             )
         assert operated.tick() == []
+
+
+def test_mirrors_that_vanish_fail_whatever_reads_them_and_request_nothing(operated: Operated):
+    mirrors, cursor = operated.graph.evidence.mirrors, operated.cursor
+    away = mirrors.with_name("unmounted")
+    mirrors.rename(away)
+    try:
+        expected = f"SEDIMENT_MIRROR_PATH: expected the base directory of the mirrors, got nothing at {mirrors}; mount"
+        with pytest.raises(MirrorError) as tick:
+            operated.tick()
+        assert str(tick.value).startswith(expected)
+        observed = operated.graph.defs.resolve_job_def(OBSERVE_JOB).execute_in_process(
+            instance=operated.graph.instance, raise_on_error=False, run_config=QUIET
+        )
+        derived = operated.graph.run(BUILT[0], raises=False)
+        for failed, step in ((observed, "observe_mirrors"), (derived, "rollouts")):
+            assert expected in failures(failed)[step]
+        mirrors.write_text("a file")
+        with pytest.raises(MirrorError) as tick:
+            operated.tick()
+        assert f"got a file at {mirrors}; mount" in str(tick.value)
+        mirrors.unlink()
+        mirrors.mkdir()  # what is left of a mount point
+        with pytest.raises(MirrorError) as tick:
+            operated.tick()
+        assert "at the last look, got none in" in str(tick.value)
+    finally:
+        shutil.rmtree(mirrors, ignore_errors=True)
+        away.rename(mirrors)
+    assert operated.cursor == cursor
+    assert operated.tick() == []
+
+
+def test_a_cursor_from_before_mirrors_were_counted_is_read():
+    assert Cursor.parse('{"state": "x", "observations": 3, "failures": 0, "read_to": 9}') == Cursor("x", 3, 0, 9)
 
 
 @pytest.mark.parametrize("text", [None, "", "no JSON", "[]", '{"what": 1}'])

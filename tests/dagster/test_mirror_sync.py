@@ -20,6 +20,7 @@ from sediment_assets.defs.jobs import OBSERVE_JOB
 from sediment_assets.defs.keys import MIRRORED_COMMITS, MIRRORS, REPOSITORIES, ROLLOUTS
 from sediment_assets.defs.mirrors import PUSH, REPOSITORY_PARTITIONS, SCHEDULE, SENSOR, SYNC_JOB
 from sediment_assets.facts.model import Fact
+from sediment_assets.mirrors.reader import MirrorError
 from tests.builders import IDENTITY, ORG, make_call, make_push
 from tests.dagster.graph import FIRST_DAY, QUIET, failures
 from tests.git.repositories import git, linear
@@ -96,6 +97,7 @@ def team(tmp_path: Path) -> Iterator[Team]:
     git(tmp_path / "widget.git", "notes", "--ref=sediment", "add", "-m", note, head, **COMMITTER)
     (tmp_path / "home").mkdir()
     with dg.instance_for_test(temp_dir=str(tmp_path / "home")) as instance:  # ticks look partitions up by its reference
+        (tmp_path / "mirrors").mkdir()
         yield Team(tmp_path, head, instance)
 
 
@@ -208,3 +210,10 @@ def test_lineage_goes_from_facts_over_mirrors_to_rollouts(team: Team):
     assert MIRRORS in graph.get(MIRRORED_COMMITS).parent_keys
     assert dg.AssetKey(["facts", "pushes"]) in graph.get(MIRRORED_COMMITS).parent_keys
     assert MIRRORED_COMMITS in graph.get(ROLLOUTS).parent_keys
+
+
+def test_nothing_is_requested_while_the_mirror_base_is_not_there(team: Team):
+    team.store(team.push("p1"))
+    (team.directory / "mirrors").rmdir()
+    with pytest.raises(MirrorError, match="SEDIMENT_MIRROR_PATH: expected the base directory of the mirrors, got noth"):
+        team.tick()

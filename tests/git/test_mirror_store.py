@@ -249,6 +249,15 @@ def test_absent_base_creates_nothing_and_stays_absent_to_the_end(tmp_path):
         assert store.open(LEGACY) is not None
 
 
+def test_a_base_that_is_a_file_is_an_error(tmp_path):
+    (tmp_path / "mirrors").touch()
+    with (
+        GitMirrorStore(tmp_path / "mirrors") as store,
+        pytest.raises(MirrorError, match=r"mirrors: expected a directory \(SEDIMENT_MIRROR_PATH\), got a file"),
+    ):
+        store.keys("acme")
+
+
 def test_lock_that_cannot_be_created_is_an_error(tmp_path):
     (tmp_path / ".locks").touch()
     with GitMirrorStore(tmp_path) as store:
