@@ -88,19 +88,29 @@ def open_delivery(value: JsonValue) -> Delivery:
     if _is_named(value):
         return _named(record)
     if _body_key(value) and _OWN_KEYS.isdisjoint(value):
-        return Delivery(_payload(record, ""), None, None, None, record.instant("delivered_at"))
+        return Delivery(_payload(record, ""), None, None, None, _delivered_at(record))
     return Delivery(value)
 
 
 def _with_headers(holder: Fields, headers: Mapping[str, str], record: Fields) -> Delivery:
     payload = _payload(holder, headers.get("content-type", ""))
-    delivered_at = record.instant("delivered_at") or _relayed_at(record)
+    delivered_at = _delivered_at(record) or _relayed_at(record)
     for sender, event, delivery in _SENDERS:
         if event in headers:
             return Delivery(payload, sender, headers[event], headers.get(delivery), delivered_at)
     event_name = record.word("event") if "delivered_at" in record else None
     sender_of_api = Sender.GITHUB if event_name else None
     return Delivery(payload, sender_of_api, event_name, record.word("guid"), delivered_at)
+
+
+def _delivered_at(record: Fields) -> datetime | None:
+    """Read when a delivery was sent, else when a receiver noted it; a note without an offset says nothing."""
+    if (sent := record.instant("delivered_at")) is not None:
+        return sent
+    try:
+        return record.instant("received_at")
+    except RefusedError:
+        return None
 
 
 def _relayed_at(record: Fields) -> datetime | None:
@@ -122,7 +132,7 @@ def _is_named(value: JsonObject) -> bool:
 def _named(record: Fields) -> Delivery:
     event = next(filter(None, (record.word(name) for name in _EVENT_NAMES)), None)
     delivery_id = next(filter(None, (record.identifier(name) for name in _IDS)), None)
-    return Delivery(_payload(record, ""), None, event, delivery_id, record.instant("delivered_at"))
+    return Delivery(_payload(record, ""), None, event, delivery_id, _delivered_at(record))
 
 
 def _body_key(value: JsonObject) -> str | None:

@@ -11,8 +11,9 @@ from sediment_assets.capture.contract import Remainder
 from sediment_assets.capture.sources.ci import SOURCE as CI
 from sediment_assets.capture.sources.github import SOURCE as GITHUB
 from sediment_assets.capture.sources.otlp import SOURCE as OTLP
+from sediment_assets.facts.instants import parse_instant
 from tests.captured import facts, only_fact, only_remainder, translate
-from tests.github_payloads import SHA, workflow_run
+from tests.github_payloads import SHA, push, repository, workflow_run
 
 BODY = workflow_run()
 TEXT = json.dumps(BODY)
@@ -33,6 +34,15 @@ FORM = {"content-type": "application/x-www-form-urlencoded", "x-github-event": "
 )
 def test_a_body_is_found_in_what_a_relay_or_a_form_put_around_it(envelope: dict[str, Any]) -> None:
     assert only_fact(GITHUB, envelope) == only_fact(GITHUB, BODY)
+
+
+@pytest.mark.parametrize("stamp", ["2026-01-01T00:05:00Z", 1767225900])
+def test_a_push_without_a_time_was_captured_when_it_was_received(stamp: Any) -> None:
+    body = push(repository=repository(pushed_at=None))
+    told = only_fact(GITHUB, {"headers": {"x-github-event": "push"}, "body": body, "received_at": stamp})
+    assert told.captured_at == parse_instant("2026-01-01T00:05:00Z")
+    local = {"payload": body, "received_at": "2026-01-01 00:05"}
+    assert only_remainder(GITHUB, local)[0] is Remainder.NO_INSTANT
 
 
 @pytest.mark.parametrize(
