@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final
 
 from sediment_assets.cli import generation_copy, generation_diff
 from sediment_assets.cli.graph import DEFAULT_EXPORT_ROOT, become, graph_environment, instance_directory
@@ -214,17 +214,27 @@ def _is_damaged(one: FoundGeneration) -> bool:
     return completion_file(one.path) is not None
 
 
-def run_register(args: argparse.Namespace) -> NoReturn:
-    """Become the process that restores the records."""
-    become([REGISTRATION, "register"], graph_environment())
+def run_register(args: argparse.Namespace) -> int:
+    """Become the process that restores the records; where there is nothing to record, nothing is started or made."""
+    from sediment_assets.adapters.generations.catalog import find_generations
+
+    root = export_root(None)
+    if find_generations(root):
+        become([REGISTRATION, "register"], graph_environment())
+    say(f"{root}: {NOTHING_IN_LAYOUT}")
+    return 0
 
 
 def run_prune(args: argparse.Namespace) -> int:
     """Say what would go, or remove it; raises SedimentError."""
+    from sediment_assets.adapters.generations.catalog import find_generations
     from sediment_assets.adapters.generations.prune import plan_pruning
     from sediment_assets.cli.generation_texts import describe_decisions, quantity, size_text
 
     root = export_root(args.root)
+    if not find_generations(root):
+        say(f"{root}: {NOTHING_IN_LAYOUT}")
+        return 0
     known = {"newest": [], "busy": []} if args.no_instance else _known_to_instance(root)
     decisions = plan_pruning(root, args.keep, recorded=[Path(path) for path in known["newest"]], busy=known["busy"])
     going = [decision for decision in decisions if decision.removes]

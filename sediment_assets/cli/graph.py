@@ -15,11 +15,14 @@ import sys
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from sediment_assets.cli.output import say, warn_without_mirrors
 from sediment_assets.cli.parser import calendar_day
 from sediment_assets.errors import SedimentError
+
+if TYPE_CHECKING:
+    from sediment_assets.adapters.settings import Settings
 
 HOME_DIRECTORY: Final = ".dagster"
 INSTANCE_FILE: Final = "dagster.yaml"
@@ -78,16 +81,40 @@ def run_backfill(args: argparse.Namespace) -> NoReturn:
     """Become the process that materializes every day of the range; exit code 1 when any of them failed."""
     if args.first > args.last:
         raise GraphError(f"--from: expected a day not after --to ({args.last}), got {args.first}")
+    _check_evidence()
     environment = graph_environment()
-    _warn_without_mirrors()
     become(["sediment_assets.defs.backfill", str(args.first), str(args.last)], environment)
 
 
-def _warn_without_mirrors() -> None:
+def _check_evidence() -> None:
+    """Refuse a range of which every day would fail, before anything is made: in a wrong directory, say.
+
+    :raises SedimentError: when there is no Fact store, or no base of mirrors.
+    """
+    from sediment_assets.adapters.fact_store.engine import read_snapshot, reading_engine
+    from sediment_assets.adapters.mirror_list import require_mirror_base
+
+    evidence = _checked_settings().evidence()
+    with read_snapshot(reading_engine(evidence.database_url)):
+        pass
+    require_mirror_base(evidence.mirror_path)
+    warn_without_mirrors(evidence.mirror_path, evidence.org_id)
+
+
+def _checked_settings() -> Settings:
+    """Read the settings, and refuse those of which Dagster would only tell at length, or in its browser.
+
+    :raises SettingsError: when a setting that every run needs is missing or wrong.
+    """
+    from sediment_assets.adapters.automation import Automation
     from sediment_assets.adapters.settings import Settings
 
-    evidence = Settings.load().evidence()
-    warn_without_mirrors(evidence.mirror_path, evidence.org_id)
+    settings = Settings.load()
+    settings.evidence()
+    settings.partition_start(date.min)  # its default is the graph's
+    settings.clone_url_policy()
+    Automation.of(settings)
+    return settings
 
 
 def run_ui(args: argparse.Namespace) -> NoReturn:
@@ -134,11 +161,9 @@ def graph_environment() -> dict[str, str]:
 
     :raises SettingsError: when a setting that every run needs is missing or wrong.
     """
-    from sediment_assets.adapters.settings import EXPORT_ROOT, Settings
+    from sediment_assets.adapters.settings import EXPORT_ROOT
 
-    settings = Settings.load()
-    settings.evidence()
-    settings.partition_start(date.min)  # its default is the graph's; a wrong one is told here, in one line
+    settings = _checked_settings()
     home = instance_directory()
     prepare_home(home)
     names = {name for name in (*settings.environment, *settings.dotenv) if name.startswith(SETTING_PREFIX)}

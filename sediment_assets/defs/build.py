@@ -1,9 +1,8 @@
 """Assembles assets, checks, jobs, schedules and resources. No rules, no reading of evidence."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date
-from typing import Any, Final
+from typing import Any
 
 import dagster as dg
 
@@ -12,6 +11,7 @@ from resources.clone_urls import CloneUrls
 from resources.evidence_store import EvidenceStore, ExportOptions
 from resources.generation_io_managers import GenerationIOManager
 from resources.generations import GenerationStore
+from sediment_assets.adapters.automation import Automation
 from sediment_assets.adapters.settings import (
     DATABASE_URL,
     EXPORT_ROOT,
@@ -19,24 +19,18 @@ from sediment_assets.adapters.settings import (
     ORG_ID,
     VERIFIER_COMMANDS_FILE,
     Settings,
-    SettingsError,
 )
 from sediment_assets.defs.canonical import ci_resolutions_asset, rollouts_asset
 from sediment_assets.defs.facts import observed_assets, observed_mirrors
 from sediment_assets.defs.failures import run_failures_sensor
 from sediment_assets.defs.jobs import daily_schedule, day_job, observe_job
 from sediment_assets.defs.keys import FACT_KEYS, GENERATION_IO, MIRRORED_COMMITS, MIRRORS
-from sediment_assets.defs.late_evidence import DEFAULT_SECONDS, late_evidence_sensor
+from sediment_assets.defs.late_evidence import late_evidence_sensor
 from sediment_assets.defs.mirrors import new_pushes_sensor, nightly_schedule, repositories_asset, sync_job
 from sediment_assets.defs.partitions import daily_partitions
 from sediment_assets.defs.published_checks import target_checks
 from sediment_assets.defs.targets import target_asset
-from sediment_assets.facts.expected import shown
 from sediment_assets.targets.registry import Target
-
-AUTOMATION: Final = "SEDIMENT_AUTOMATION"
-SENSOR_SECONDS: Final = "SEDIMENT_SENSOR_SECONDS"
-_MOST_SECONDS: Final = 86_400
 
 DEFAULT_PARTITION_START = date(2026, 1, 1)
 """First day of the partitions when SEDIMENT_PARTITION_START is not set."""
@@ -66,33 +60,6 @@ def default_resources(settings: Settings) -> Mapping[str, Any]:
 def fixed_resources() -> Mapping[str, Any]:
     """Return the resources without settings."""
     return {"bundles": BundleReader(), GENERATION_IO: GenerationIOManager(), "clone_urls": CloneUrls()}
-
-
-@dataclass(frozen=True, slots=True)
-class Automation:
-    """What happens without a person: schedule and sensors, stopped until an operator starts them in the UI.
-
-    ``running`` starts them with the code location. ``fetching`` is the same for what fetches mirrors: the demo's
-    repositories are nowhere but in its own directory. ``seconds`` is how often the sensors look.
-    """
-
-    running: bool = False
-    fetching: bool = False
-    seconds: int = DEFAULT_SECONDS
-
-    @classmethod
-    def of(cls, settings: Settings) -> "Automation":
-        """Read SEDIMENT_AUTOMATION and SEDIMENT_SENSOR_SECONDS.
-
-        :raises SettingsError: naming the setting that is neither.
-        """
-        started = settings.get(AUTOMATION) or "off"
-        seconds = settings.get(SENSOR_SECONDS) or str(DEFAULT_SECONDS)
-        if started not in ("on", "local", "off"):
-            raise SettingsError(f"{AUTOMATION}: expected on, local (all but fetching) or off, got {shown(started)}")
-        if not (seconds.isascii() and seconds.isdecimal() and 0 < int(seconds) <= _MOST_SECONDS):
-            raise SettingsError(f"{SENSOR_SECONDS}: expected 1 to {_MOST_SECONDS} seconds, got {shown(seconds)}")
-        return cls(started != "off", started == "on", int(seconds))
 
 
 def build_defs(

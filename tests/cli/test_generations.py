@@ -150,6 +150,22 @@ class TestPrune:
         assert (done.returncode, done.stdout) == (1, "")
         assert "say --no-instance if there is none" in done.stderr
 
+    @pytest.mark.parametrize("command", ["prune", "register"])
+    def test_where_there_is_nothing_no_instance_is_made(self, tmp_path: Path, command: str):
+        settings = {
+            "SEDIMENT_ORG_ID": "acme",
+            "SEDIMENT_DATABASE_URL": "sqlite:///facts.db",
+            "SEDIMENT_MIRROR_PATH": "mirrors",
+        }
+        done = generations(tmp_path, command, **settings)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr == "error: exports: expected an export root (SEDIMENT_EXPORT_ROOT), got no directory\n"
+        (tmp_path / "exports").mkdir()
+        done = generations(tmp_path, command, **settings)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.startswith("exports: no generations in the layout ")
+        assert [path.name for path in tmp_path.iterdir()] == ["exports"]
+
     @pytest.mark.parametrize("keep", ["0", "-1", "many"])
     def test_at_least_one_is_kept(self, tmp_path: Path, keep: str):
         done = generations(tmp_path, "prune", "--keep", keep)

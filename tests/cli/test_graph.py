@@ -1,12 +1,25 @@
 """The environment of a Dagster process: settings as the command line reads them, one home, all paths absolute."""
 
+import argparse
+import re
 import socket
+from datetime import date
 from pathlib import Path
 
 import pytest
 
+from sediment_assets.adapters.fact_store.engine import create_store, writing_engine
+from sediment_assets.adapters.fact_store.location import FactStoreError
 from sediment_assets.adapters.settings import SettingsError
-from sediment_assets.cli.graph import GraphError, graph_environment, prepare_home, require_free_port
+from sediment_assets.cli.graph import (
+    GraphError,
+    graph_environment,
+    prepare_home,
+    require_free_port,
+    run_backfill,
+    run_ui,
+)
+from sediment_assets.mirrors.reader import MirrorError
 from tests.cli.command import sediment
 
 ENV = "sediment_org_id=acme\nSEDIMENT_DATABASE_URL=sqlite:///facts.db\nSEDIMENT_MIRROR_PATH=mirrors\nOTHER=1\n"
@@ -85,7 +98,46 @@ def test_a_home_that_cannot_be_made_is_named(directory: Path):
         prepare_home(directory / "home")
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "problem"),
+    [
+        ("SEDIMENT_AUTOMATION", "yes", "SEDIMENT_AUTOMATION: expected on, local (all but fetching) or off, got 'yes'"),
+        ("SEDIMENT_SENSOR_SECONDS", "0", "SEDIMENT_SENSOR_SECONDS: expected 1 to 86400 seconds, got '0'"),
+        (
+            "SEDIMENT_PARTITION_START",
+            "soon",
+            "SEDIMENT_PARTITION_START: expected a date such as 2026-01-31, got 'soon'",
+        ),
+    ],
+)
+def test_a_setting_of_the_graph_is_checked_before_dagster_starts(
+    directory: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str, problem: str
+):
+    monkeypatch.setenv(name, value)
+    with pytest.raises(SettingsError, match=re.escape(problem)):
+        run_ui(argparse.Namespace(port=0))
+    assert [path.name for path in directory.iterdir()] == [".env"]
+
+
+def test_a_backfill_in_a_wrong_directory_makes_nothing(directory: Path):
+    with pytest.raises(FactStoreError, match=r"Fact store facts.db: no such file"):
+        run_backfill(argparse.Namespace(first=date(2026, 1, 1), last=date(2026, 1, 1)))
+    Path("facts.db").touch()
+    with pytest.raises(FactStoreError, match="expected schema revision"):
+        run_backfill(argparse.Namespace(first=date(2026, 1, 1), last=date(2026, 1, 1)))
+    assert {path.name for path in directory.iterdir()} == {".env", "facts.db"}
+
+
+def test_a_backfill_without_a_mirror_base_makes_nothing(directory: Path):
+    create_store(writing_engine("sqlite:///facts.db"))
+    with pytest.raises(MirrorError, match="SEDIMENT_MIRROR_PATH: expected the base directory of the mirrors, got noth"):
+        run_backfill(argparse.Namespace(first=date(2026, 1, 1), last=date(2026, 1, 1)))
+    assert not {".dagster", "exports", "mirrors"} & {path.name for path in directory.iterdir()}
+
+
 def test_a_backfill_without_mirrors_warns_before_it_begins(tmp_path: Path):
+    create_store(writing_engine(f"sqlite:///{tmp_path}/facts.db"))
+    (tmp_path / "elsewhere").mkdir()
     settings = {
         "SEDIMENT_ORG_ID": "acme",
         "SEDIMENT_DATABASE_URL": f"sqlite:///{tmp_path}/facts.db",
@@ -95,5 +147,5 @@ def test_a_backfill_without_mirrors_warns_before_it_begins(tmp_path: Path):
     done = sediment("backfill", "--from", "1999-01-01", "--to", "1999-01-01", cwd=tmp_path, settings=settings)
     assert done.returncode == 1
     warning, error = done.stderr.splitlines()
-    assert warning.startswith("no_mirrors: elsewhere: no such directory, ")
+    assert warning.startswith("no_mirrors: elsewhere: holds no mirror of organization acme, ")
     assert error.startswith("error: 1999-01-01: expected a day from ")

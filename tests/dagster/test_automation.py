@@ -6,8 +6,9 @@ import re
 import dagster as dg
 import pytest
 
+from sediment_assets.adapters.automation import Automation
 from sediment_assets.adapters.settings import Settings, SettingsError
-from sediment_assets.defs.build import Automation, build_defs, default_resources
+from sediment_assets.defs.build import build_defs, default_resources
 from sediment_assets.defs.failures import failure_line, failure_of
 from sediment_assets.defs.jobs import DAY_JOB
 from tests.dagster.conftest import DAYS

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from sediment_assets.adapters import settings
-from sediment_assets.defs.build import AUTOMATION, SENSOR_SECONDS
+from sediment_assets.adapters.automation import AUTOMATION, SENSOR_SECONDS
 
 UNITS = Path(__file__).parents[2] / "docs/deployment/systemd"
 
