@@ -105,18 +105,23 @@ def _refuse_vanished(cursor: Cursor, state: EvidenceState, evidence: EvidenceSto
             f"SEDIMENT_MIRROR_PATH: expected mirrors of organization {evidence.org_id}, of which there "
             f"{'was 1' if cursor.mirrors == 1 else f'were {cursor.mirrors}'} at the last look, got none in "
             f"{evidence.mirror_path}; mount its disk, or fetch them: sediment mirror sync. If they are gone for good: "
-            f"dagster sensor cursor {SENSOR} --delete"
+            f"dagster sensor cursor {SENSOR} --delete -m sediment_assets.definitions"
         )
 
 
 def _observe_request(cursor: Cursor) -> dg.RunRequest:
-    return dg.RunRequest(run_key=f"observe {cursor.observations}", job_name=OBSERVE_JOB)
+    return dg.RunRequest(run_key=_run_key(cursor), job_name=OBSERVE_JOB)
+
+
+def _run_key(cursor: Cursor) -> str:
+    """Name an observation: a state that comes again is another one, and so is the first after a cursor was deleted."""
+    return f"observe {cursor.observations} {cursor.state[:16]}"
 
 
 def _has_failed(instance: dg.DagsterInstance, cursor: Cursor) -> bool:
     """Whether the observation last requested has failed: nothing else would ask for it before there is new evidence."""
     failed = [dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED]
-    tags = {RUN_KEY: f"observe {cursor.observations}", SENSOR_TAG: SENSOR}
+    tags = {RUN_KEY: _run_key(cursor), SENSOR_TAG: SENSOR}
     return bool(instance.get_run_records(dg.RunsFilter(job_name=OBSERVE_JOB, statuses=failed, tags=tags), limit=1))
 
 

@@ -325,10 +325,14 @@ def test_mirrors_that_vanish_fail_whatever_reads_them_and_request_nothing(operat
         with pytest.raises(MirrorError) as tick:
             operated.tick()
         assert "at the last look, got none in" in str(tick.value)
+        assert operated.cursor == cursor
+        operated.cursor = None  # as an operator deletes it when they are gone for good
+        (request,) = operated.tick()
+        assert request.run_key not in {run.tags.get(RUN_KEY) for run in operated.graph.instance.get_runs()}
     finally:
         shutil.rmtree(mirrors, ignore_errors=True)
         away.rename(mirrors)
-    assert operated.cursor == cursor
+    operated.cursor = cursor
     assert operated.tick() == []
 
 
