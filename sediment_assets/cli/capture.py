@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sediment_assets.cli.facts import aligned, reasons
-from sediment_assets.cli.output import fail, is_styled, note, one_line, say, say_done
+from sediment_assets.cli.output import fail, is_styled, note, one_line, quantity, say, say_done
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from sediment_assets.adapters.capture_files import CaptureFiles, ReadingProgress
     from sediment_assets.adapters.capture_run import CaptureSummary
@@ -97,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
 
     sources = _sources()
     if args.source is None:
-        for line in ["sources:", *_source_lines(sources), EPILOG.rstrip()]:
+        for line in ["sources:", *_source_lines(sources), *EPILOG.rstrip().split("\n")]:
             say(line)
         return 0
     _check_usage(args, sources)
@@ -106,6 +106,9 @@ def run(args: argparse.Namespace) -> int:
     options = _options(args, settings)
     files = find_capture_files(args.paths)
     _note_ignored(files)
+    if not files.paths:
+        fail(describe_nothing_found(args.paths, source.name))
+        return 1
     tally = Tally()
     reading = _Reading(files)
     summary = _capture(args, reading.outcomes(source, options), tally, reading)
@@ -133,7 +136,7 @@ def _note_ignored(files: CaptureFiles) -> None:
     if files.ignored:
         from sediment_assets.adapters.capture_files import described
 
-        note(f"{_counted(len(files.ignored), 'file')} of other kinds left out: {described(files.ignored)}")
+        note(f"{quantity(len(files.ignored), 'file')} of other kinds left out: {described(files.ignored)}")
 
 
 def _say_note(source: Source) -> None:
@@ -144,9 +147,19 @@ def _say_note(source: Source) -> None:
         say(f"note: {text}")
 
 
+def describe_nothing_found(paths: Sequence[str], source: str) -> str:
+    """Say that directories hold no file to read, and what is looked for there."""
+    from sediment_assets.adapters.capture_files import SUFFIXES
+
+    return (
+        f"{', '.join(paths)}: expected files of {source}, got none; looked for {' '.join(SUFFIXES)}, also with .gz; a "
+        "file of another name is read when it is named itself"
+    )
+
+
 def describe_capture(summary: CaptureSummary, tally: Tally, records: int, files: int) -> list[str]:
     """Spell a run's summary: records, one aligned line per table, what gave no Fact, and the first surprises."""
-    lines = [f"read {_counted(records, 'record')} in {_counted(files, 'file')}"]
+    lines = [f"read {quantity(records, 'record')} in {quantity(files, 'file')}"]
     if summary.tables:
         rows = [("table", "facts", "stored", "present", "redacted")]
         rows += [
@@ -163,10 +176,6 @@ def describe_capture(summary: CaptureSummary, tally: Tally, records: int, files:
             rest += [(reason.value, str(count), first), *(("", "", other) for other in others)]
         lines += ["", *aligned(rest, numbers=(1,))]
     return lines + (["", *tally.unexpected_lines()] if tally.unexpected_count else [])
-
-
-def _counted(count: int, word: str) -> str:
-    return f"{count} {word if count == 1 else word + 's'}"
 
 
 def _capture(args: argparse.Namespace, outcomes: Any, tally: Tally, reading: _Reading) -> CaptureSummary:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from sediment_assets.cli.facts import aligned
+from sediment_assets.cli.output import quantity
 from sediment_assets.facts.instants import format_z
 from sediment_assets.facts.json_values import decode
 from sediment_assets.lineage.chain import Presence
@@ -109,7 +110,7 @@ def _patch(line: bytes) -> str:
     if "base_commit" not in row:
         return ""
     patch = row.get("reference_patch", row.get("patch", ""))
-    return f", from {row['base_commit'][:_SHA_CHARACTERS]} by a patch of {patch.count(chr(10))} lines"
+    return f", from {row['base_commit'][:_SHA_CHARACTERS]} by a patch of {quantity(patch.count(chr(10)), 'line')}"
 
 
 def _segments(declined: Declined, answer: Answer) -> str:

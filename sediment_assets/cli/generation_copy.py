@@ -79,11 +79,11 @@ def run_copy(args: argparse.Namespace) -> int:
             # Another host may be at work there: the others first, then once more.
             if one in busy:
                 failed += 1
-                fail(str(error))
+                fail(*error.lines)
             else:
                 busy.append(one)
         except SedimentError as error:
             failed += 1
-            fail(str(error))
+            fail(*error.lines)
     say(f"{destination.shown}: copied {copied}, there already {present}, failed {failed}")
     return 1 if failed else 0

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sediment_assets.cli.facts import aligned
+from sediment_assets.cli.output import quantity
 
 if TYPE_CHECKING:
     from sediment_assets.adapters.generations.catalog import FoundGeneration
@@ -14,11 +15,6 @@ if TYPE_CHECKING:
 
 _VERSION_CHARACTERS = 12
 _UNITS = ("B", "kB", "MB", "GB", "TB")
-
-
-def quantity(count: int, noun: str) -> str:
-    """Spell a count with its noun: ``1 file``, ``2 files``."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def size_text(size: float) -> str:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sediment_assets.cli import generation_copy, generation_diff
 from sediment_assets.cli.graph import DEFAULT_EXPORT_ROOT, become, graph_environment, instance_directory
-from sediment_assets.cli.output import fail, say, say_done, say_json
+from sediment_assets.cli.output import fail, quantity, say, say_done, say_json
 from sediment_assets.cli.parser import partition_day
 from sediment_assets.errors import SedimentError
 
@@ -172,7 +172,6 @@ def _newest(found: Iterable[FoundGeneration]) -> list[FoundGeneration]:
 def run_verify(args: argparse.Namespace) -> int:
     """Hash everything again; exit code 1 when anything is damaged."""
     from sediment_assets.adapters.generations.intact import verify_files, verify_manifest
-    from sediment_assets.cli.generation_texts import quantity
 
     checked = files = incomplete = damaged = 0
     meant = list(_to_verify(args.paths or [export_root(None)]))
@@ -186,7 +185,7 @@ def run_verify(args: argparse.Namespace) -> int:
             checked += 1
         except SedimentError as error:
             damaged += 1
-            fail(str(error))
+            fail(*error.lines)
     say(f"intact: {quantity(checked, 'generation')}, {quantity(files, 'file')} hashed; incomplete: {incomplete}")
     if damaged:
         fail(f"damaged: {quantity(damaged, 'generation')}; materialize their partitions again, then prune")
@@ -229,7 +228,7 @@ def run_prune(args: argparse.Namespace) -> int:
     """Say what would go, or remove it; raises SedimentError."""
     from sediment_assets.adapters.generations.catalog import find_generations
     from sediment_assets.adapters.generations.prune import plan_pruning
-    from sediment_assets.cli.generation_texts import describe_decisions, quantity, size_text
+    from sediment_assets.cli.generation_texts import describe_decisions, size_text
 
     root = export_root(args.root)
     if not find_generations(root):

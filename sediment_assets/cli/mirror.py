@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sediment_assets.cli.facts import aligned
-from sediment_assets.cli.output import say, say_done, say_json, stages, warn
+from sediment_assets.cli.output import quantity, say, say_done, say_json, stages, warn
 from sediment_assets.errors import SedimentError
 
 if TYPE_CHECKING:
@@ -186,7 +186,8 @@ def _warnings(outcomes: Sequence[SyncOutcome]) -> Iterator[str]:
         if outcome.problem is not None:
             yield f"mirror_{outcome.status.value}: {outcome.label}: {outcome.problem}"
         if outcome.unreadable_notes:
-            yield f"attribution_note_unreadable: {outcome.label}: {outcome.unreadable_notes} notes of another shape"
+            notes = quantity(outcome.unreadable_notes, "note")
+            yield f"attribution_note_unreadable: {outcome.label}: {notes} of another shape"
         if outcome.invalid_session_ids:
             yield f"session_id_invalid: {outcome.label}: {outcome.invalid_session_ids} in notes"
 
@@ -195,7 +196,8 @@ def _unresolved(args: argparse.Namespace, known: KnownRepositories) -> Iterator[
     if args.repos or args.file is not None:
         return
     for (slug, reason), count in known.plan.unresolved.items():
-        yield f"{reason}: {slug or 'no repository name'}: {count} Pushes: {reason.meaning}"
+        pushes = f"{count} {'Push' if count == 1 else 'Pushes'}"
+        yield f"{reason}: {slug or 'no repository name'}: {pushes}: {reason.meaning}"
 
 
 def run_list(args: argparse.Namespace) -> int:

@@ -30,6 +30,11 @@ def say(text: str) -> None:
     print(one_line(text))
 
 
+def quantity(count: int, noun: str) -> str:
+    """Spell a count with its noun: ``1 file``, ``2 files``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def say_json(value: object) -> None:
     """Print results as one JSON text of several lines."""
     import json

@@ -47,6 +47,10 @@ def _compared(evidence: EvidenceStore, before: Materialized, newest: Materialize
     return compare_generations(before.path, newest.path, quarantine=log)
 
 
+def _equal(rows: int) -> str:
+    return "The one row is equal." if rows == 1 else f"All {rows} rows are equal."
+
+
 def _told(diff: GenerationDiff, before: Materialized) -> Changes:
     counts = {difference: diff.count(difference) for difference in Difference}
     causes = diff.counts()
@@ -55,7 +59,7 @@ def _told(diff: GenerationDiff, before: Materialized) -> Changes:
     same = sum(diff.same.values())
     return Changes(
         explained=Cause.UNKNOWN not in causes,
-        description=f"Rows {what}, equal {same}; because of: {why}." if what else f"All {same} rows are equal.",
+        description=f"Rows {what}, equal {same}; because of: {why}." if what else _equal(same),
         metadata={
             **{f"rows_{difference}": count for difference, count in counts.items()},
             "rows_equal": same,

@@ -175,7 +175,9 @@ def main(arguments: Sequence[str]) -> int:
             settings = Settings.load()
             root = settings.export_root(Path("exports"))
             count = register(instance, root, settings.organization().org_id)
-            sys.stdout.write(one_line(f"{os.path.relpath(root)}: {count} records restored") + "\n")
+            sys.stdout.write(
+                one_line(f"{os.path.relpath(root)}: {count} {'record' if count == 1 else 'records'} restored") + "\n"
+            )
             return 0
     except SedimentError as error:
         sys.stderr.write(error_text(error) + "\n")

@@ -204,6 +204,20 @@ def test_files_of_which_the_source_reads_nothing_are_an_error(run: Run, tmp_path
     )
 
 
+@pytest.mark.parametrize("to", [[], ["--dry-run"], ["--emit", "facts"]])
+def test_a_directory_without_files_to_read_is_an_error_and_makes_nothing(run: Run, tmp_path: Path, to: list[str]):
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "proxy.log").touch()
+    done = run("capture", "litellm", "logs", *to)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines() == [
+        "note: 1 file of other kinds left out: logs/proxy.log",
+        "error: logs: expected files of litellm, got none; looked for .json .jsonl .ndjson .traj .yaml .yml, also with "
+        ".gz; a file of another name is read when it is named itself",
+    ]
+    assert [path.name for path in tmp_path.iterdir()] == ["logs"]
+
+
 @pytest.mark.parametrize(
     ("source", "setting", "expected"),
     [
@@ -226,6 +240,8 @@ def test_without_a_source_all_are_listed(capsys: pytest.CaptureFixture[str]):
     lines = capsys.readouterr().out.splitlines()
     for name, source in SOURCES.items():
         assert any(line.split()[:1] == [name] and line.endswith(source.help) for line in lines)
+    assert "  sediment capture litellm logs/" in lines
+    assert not any("\\n" in line for line in lines)
     with pytest.raises(SystemExit):
         main(["capture", "--help"])
     shown = capsys.readouterr().out
