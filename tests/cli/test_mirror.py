@@ -309,7 +309,7 @@ def test_pushes_that_cannot_be_resolved_are_told(team, tmp_path):
     found = team.run("sync")
     assert found.returncode == 0
     assert found.stdout == "no repository: no visible Push names one\n"
-    assert found.stderr.startswith("repository_identity_absent: no repository name: 1 Pushes: ")
+    assert found.stderr.startswith("repository_identity_absent: no repository name: 1 Push: ")
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
