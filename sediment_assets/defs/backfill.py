@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import dagster as dg
 
 from sediment_assets.defs.build import load_defs
-from sediment_assets.defs.failures import cause_of
+from sediment_assets.defs.failures import cause_of, message_of
 from sediment_assets.defs.jobs import DAY_JOB, OBSERVE_JOB
 from sediment_assets.defs.keys import ROLLOUTS
 from sediment_assets.defs.metadata import ROW_COUNT, SKIP_PREFIX
@@ -138,7 +138,7 @@ def run_days(
         problems = list(_problems(result))
         if problems:
             tally.failed.append(day)
-        state = f"FAILED: {'; '.join(problems)}" if problems else f"{_rollouts(result)} Rollouts"
+        state = f"FAILED: {'; '.join(problems)}" if problems else _counted(_rollouts(result))
         say(f"{day}  {state}  ({monotonic() - started:.1f} s)")
         raise_swallowed()
     return tally
@@ -172,6 +172,10 @@ def _run(job: dg.JobDefinition, instance: dg.DagsterInstance, day: str | None = 
     return result
 
 
+def _counted(rollouts: int) -> str:
+    return f"{rollouts} {'Rollout' if rollouts == 1 else 'Rollouts'}"
+
+
 def _rollouts(result: dg.ExecuteInProcessResult) -> int:
     events = result.asset_materializations_for_node(ROLLOUTS.path[-1])
     return sum(int(str(event.metadata[ROW_COUNT].value)) for event in events)
@@ -180,7 +184,7 @@ def _rollouts(result: dg.ExecuteInProcessResult) -> int:
 def _problems(result: dg.ExecuteInProcessResult) -> Iterator[str]:
     """Say what went wrong, each failed step and check in one line; steps that were skipped for it are not named."""
     for place, error in _failures(result):
-        yield f"{place}: {_message(error)}"
+        yield f"{place}: {message_of(error)}"
     for evaluation in result.get_asset_check_evaluations():
         if not evaluation.passed and evaluation.severity is dg.AssetCheckSeverity.ERROR:
             yield f"check {evaluation.check_name} of {evaluation.asset_key.to_user_string()}: {evaluation.description}"
@@ -193,13 +197,6 @@ def _failures(result: dg.ExecuteInProcessResult) -> "Iterator[tuple[str, Seriali
     for place, error in steps or runs:
         if error is not None:
             yield place, error
-
-
-def _message(error: "SerializableErrorInfo") -> str:
-    """Return an error's own text, without the class that Python prints before it."""
-    text = error.message.strip()
-    kind, separator, message = text.partition(": ")
-    return message if separator and kind.rpartition(".")[2] == error.cls_name else text
 
 
 def say(text: str) -> None:

@@ -48,10 +48,17 @@ def cause_of(event: dg.DagsterEvent) -> "SerializableErrorInfo | None":
     return error
 
 
+def message_of(error: "SerializableErrorInfo") -> str:
+    """Return an error's own text, without the class that Python prints before it."""
+    text = error.message.strip()
+    kind, separator, message = text.partition(": ")
+    return message if separator and kind.rpartition(".")[2] == error.cls_name else text
+
+
 def _first_line(event: dg.DagsterEvent) -> str:
     error = cause_of(event)
-    text = event.message if error is None else error.message
-    return printable((text or "").strip().partition("\n")[0])[:_ERROR_CHARACTERS]
+    text = event.message or "" if error is None else message_of(error)
+    return printable(text.strip().partition("\n")[0])[:_ERROR_CHARACTERS]
 
 
 def run_failures_sensor(*, running: bool = False) -> dg.SensorDefinition:

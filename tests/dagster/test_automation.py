@@ -89,4 +89,4 @@ def test_a_failed_run_is_one_line_with_its_day_step_and_cause(graph: Graph):
     assert found["job"] == DAY_JOB
     assert found["partition"] == DAYS[0]
     assert found["steps"] == ["rollouts"]
-    assert "absent.db" in found["error"]
+    assert found["error"].startswith(f"Fact store {gone.evidence.database}: no such file")
