@@ -134,7 +134,9 @@ def parse_bound(option: str, text: str | None) -> datetime | None:
     except ValueError:
         raise DeriveError(f"{option}: expected an instant such as 2026-07-01T00:00:00Z, got {text!r}") from None
     if instant.tzinfo is None:
-        raise DeriveError(f"{option}: expected an offset (Z, +02:00) behind the time, got {text!r}")
+        raise DeriveError(
+            f"{option}: expected an instant with an offset (Z, +02:00), such as {instant.isoformat()}Z, got {text!r}"
+        )
     try:
         return instant.astimezone(UTC)
     except OverflowError:

@@ -83,6 +83,8 @@ def run(args: argparse.Namespace) -> int:
 
     if (args.instance_id is not None) + (args.session is not None) + args.declined != 1:
         raise ExplainError("expected an INSTANCE_ID, --session ID or --declined, one of the three")
+    if args.declined and args.generations:
+        raise ExplainError("--in: expected together with INSTANCE_ID or --session, whose rows it looks for")
     if args.declined:
         return _run_declined(args)
     if args.partition is not None or args.reason is not None:

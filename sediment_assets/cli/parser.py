@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from datetime import date
 from typing import Any, NoReturn
 
 HELP_COLUMNS = 80
+_INVALID_COMMAND = re.compile(r"argument [A-Z]+: invalid choice: '([^']+)'")
 
 
 def calendar_day(text: str) -> date:
@@ -86,4 +88,18 @@ class CommandParser(argparse.ArgumentParser):
             self.print_help(sys.stderr)
         else:
             self.print_usage(sys.stderr)
-        self.exit(2, f"{self.prog}: error: {one_line(message)}\n")
+        self.exit(2, f"{self.prog}: error: {one_line(message)}{self._meant(message)}\n")
+
+    def _meant(self, message: str) -> str:
+        """Say which command looks like the one that does not exist."""
+        from difflib import get_close_matches
+
+        typed = _INVALID_COMMAND.search(message)
+        commands = [
+            name
+            for action in self._actions
+            if isinstance(action, argparse._SubParsersAction)
+            for name in action.choices
+        ]
+        close = get_close_matches(typed[1], commands, n=1) if typed else []
+        return f"; did you mean {close[0]}?" if close else ""

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import Final
 
 from sediment_assets.errors import SedimentError
@@ -42,7 +43,9 @@ def require_destination(out: Path, what: str = "directory") -> None:
     if is_present(out):
         raise DestinationError(f"{out}: expected a new {what}, got one that exists; name another")
     if not out.parent.is_dir():
-        raise DestinationError(f"{out}: expected the directory {out.parent} to exist; create it first: mkdir -p")
+        raise DestinationError(
+            f"{out}: expected the directory {out.parent} to exist; create it first: mkdir -p {quote(str(out.parent))}"
+        )
 
 
 @dataclass(frozen=True, slots=True)

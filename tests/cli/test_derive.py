@@ -105,7 +105,10 @@ STEPS: list[tuple[list[str], str]] = [
     (["--sample", "-1"], "--sample: expected a number of lines, at least 0, got -1"),
     (["--policy", "none.toml"], "none.toml: expected a readable policy file, got: No such file or directory"),
     (["--since", "yesterday"], "--since: expected an instant such as 2026-07-01T00:00:00Z, got 'yesterday'"),
-    (["--until", "2026-01-01"], "--until: expected an offset (Z, +02:00) behind the time, got '2026-01-01'"),
+    (
+        ["--until", "2026-01-01"],
+        "--until: expected an instant with an offset (Z, +02:00), such as 2026-01-01T00:00:00Z, got '2026-01-01'",
+    ),
     (
         ["--users", " "],
         "--users: expected at least one user id and no blank ones",
@@ -124,9 +127,9 @@ def test_options_are_checked_in_order_and_before_settings(tmp_path: Path, step: 
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["--since", "2026-01-01T00:00:00"], "--since: expected an offset"),
+        (["--since", "2026-01-01T00:00:00"], "--since: expected an instant with an offset"),
         (["--since", "x", "--until", "y"], "--since: "),
-        (["--since", "2026-01-01T00:00:00", "--until", "y"], "--since: expected an offset"),
+        (["--since", "2026-01-01T00:00:00", "--until", "y"], "--since: expected an instant with an offset"),
         (["--since", "2026-01-01T00:00Z", "--until", "2026-01-01T01:00+01:00"], "--since: expected an instant before"),
         (["--since", "2026-01-02T00:00Z", "--until", "2026-01-01T00:00Z", "--users", ""], "--since: expected an insta"),
         (["--since", "0001-01-01T00:00:00+14:00"], "--since: expected an instant of the years 1 to 9999"),
@@ -162,7 +165,7 @@ def test_settings_come_before_the_destination(tmp_path: Path, evidence: Evidence
     assert error_of(sediment("derive", "--out", "b", cwd=tmp_path)).startswith(SETTINGS_ERROR)
     settings = evidence.settings | {"SEDIMENT_DATABASE_URL": "mysql://secret@host/db"}
     message = error_of(sediment("derive", "--out", "b", cwd=tmp_path, settings=settings))
-    assert message.startswith("database URL: expected sqlite:///PATH")
+    assert message.startswith("SEDIMENT_DATABASE_URL: expected sqlite:///PATH")
     assert "secret" not in message
     settings = {name: value for name, value in evidence.settings.items() if name != "SEDIMENT_MIRROR_PATH"}
     assert error_of(sediment("derive", "--out", "b", cwd=tmp_path, settings=settings)).startswith(

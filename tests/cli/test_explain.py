@@ -73,6 +73,7 @@ def test_all_declined_sessions_can_be_listed(planted: Path):
         (["acme-x-seg0", "--session", "x"], 1, "one of the three"),
         (["--session", "x", "--declined"], 1, "one of the three"),
         (["--session", "x", "--partition", "2026-11-03"], 1, "expected together with --declined"),
+        (["--declined", "--in", "rows"], 1, "--in: expected together with INSTANCE_ID or --session"),
         (["--declined", "--partition", "Tuesday"], 1, "--partition: expected a day such as 2026-11-02, got 'Tuesday'"),
         (["--declined", "--partition", "2026-02-30"], 1, "expected a day such as 2026-11-02, got '2026-02-30'"),
         (["--declined", "--reason", "mirror_absnt"], 1, "mirror_absent, missing_verifier_evidence, no_attributed_"),

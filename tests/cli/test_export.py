@@ -155,7 +155,11 @@ def test_every_missing_setting_is_named_with_its_remedy(tmp_path: Path):
         # In the order of cli.md §4.1: each row would fail at its own step and at every later one.
         ({"SEDIMENT_ORG_ID": "a b"}, ["--profile", "swe-bench-tasks-v1"], "SEDIMENT_ORG_ID: expected"),
         ({"SEDIMENT_DATABASE_URL": "\r\n"}, ["--profile", "swe-bench-tasks-v1"], "SEDIMENT_DATABASE_URL: expected"),
-        ({"SEDIMENT_DATABASE_URL": "mysql://h/d"}, ["--profile", "swe-bench-tasks-v1"], "database URL: expected"),
+        (
+            {"SEDIMENT_DATABASE_URL": "mysql://h/d"},
+            ["--profile", "swe-bench-tasks-v1"],
+            "SEDIMENT_DATABASE_URL: expected",
+        ),
         (
             {"SEDIMENT_DATABASE_URL": "postgresql://u:hunter@2@host/d"},
             ["--profile", "swe-bench-tasks-v1"],

@@ -82,6 +82,18 @@ def test_a_missing_or_unknown_command_lists_all(tmp_path: Path, arguments: list[
     assert done.stderr.splitlines()[-1].startswith(f"{prog}: error: ")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [(["explian"], "; did you mean explain?"), (["generations", "prun"], "; did you mean prune?"), (["zzz"], ")")],
+)
+def test_a_mistyped_command_is_told_what_may_be_meant(
+    arguments: list[str], meant: str, capsys: pytest.CaptureFixture[str]
+):
+    with pytest.raises(SystemExit, match="2"):
+        main(arguments)
+    assert capsys.readouterr().err.endswith(f"{meant}\n")
+
+
 def test_a_usage_error_shows_the_usage_of_its_command(tmp_path: Path):
     done = sediment("export", "rlvr", "--out", "x", "--target", "sediment", "--bogus", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")

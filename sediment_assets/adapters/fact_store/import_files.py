@@ -7,6 +7,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from sediment_assets.adapters.fact_store.location import FactStoreError
 from sediment_assets.facts.tables import JSONL_MODELS
@@ -28,6 +29,9 @@ class ImportFile:
     size: int
 
 
+_OTHERS: Final = "files of other kinds: sediment capture SOURCE PATH"
+
+
 def find_files(paths: Sequence[str | Path]) -> list[ImportFile]:
     """Return the files that ``paths`` name: each a ``<table>.jsonl``, or a directory of such files.
 
@@ -46,7 +50,7 @@ def _found_at(path: Path) -> list[ImportFile]:
     except OSError as error:
         raise FactStoreError(f"{path}: {error.strerror}") from None
     if not inside:
-        raise FactStoreError(f"{path}: expected {_known()} in the directory, got none of them")
+        raise FactStoreError(f"{path}: expected {_known()} in the directory, got none of them; {_OTHERS}")
     return [_file(entry) for entry in inside]
 
 
@@ -54,7 +58,7 @@ def _file(path: Path) -> ImportFile:
     if not path.exists():
         raise FactStoreError(f"{path}: expected a file or directory, got no such path")
     if path.suffix != _SUFFIX or path.stem not in JSONL_MODELS:
-        raise FactStoreError(f"{path}: expected one of {_known()}, got {path.name!r}")
+        raise FactStoreError(f"{path}: expected one of {_known()}, got {path.name!r}; {_OTHERS}")
     if not path.is_file():
         kind = "a directory" if path.is_dir() else "something else"
         raise FactStoreError(f"{path}: expected a regular file, got {kind}")

@@ -64,20 +64,20 @@ def parse_location(url: str) -> StoreLocation:
     """
     scheme, separator, rest = url.partition("://")
     if not separator:
-        raise FactStoreError(f"database URL: expected {_FORMS}, got no ://")
+        raise FactStoreError(f"SEDIMENT_DATABASE_URL: expected {_FORMS}, got no ://")
     if scheme == "sqlite":
         return _sqlite(url)
     if scheme in ("postgresql", "postgresql+psycopg"):
         return _postgresql(url, rest)
-    raise FactStoreError(f"database URL: expected {_FORMS}, got another scheme")
+    raise FactStoreError(f"SEDIMENT_DATABASE_URL: expected {_FORMS}, got another scheme")
 
 
 def _sqlite(text: str) -> StoreLocation:
     url = _parsed(text)
     if url.host or not url.database or url.database == ":memory:" or url.database.startswith("file:"):
-        raise FactStoreError("database URL: expected sqlite:///PATH with the path of a file, got none")
+        raise FactStoreError("SEDIMENT_DATABASE_URL: expected sqlite:///PATH with the path of a file, got none")
     if url.query:
-        raise FactStoreError("database URL: expected sqlite:///PATH without options, got a question mark")
+        raise FactStoreError("SEDIMENT_DATABASE_URL: expected sqlite:///PATH without options, got a question mark")
     return StoreLocation(Dialect.SQLITE, url)
 
 
@@ -87,7 +87,7 @@ def _postgresql(text: str, rest: str) -> StoreLocation:
     misplaced = "@" not in authority and "@" in rest.partition("?")[0]
     if authority.count("@") > 1 or misplaced:
         raise FactStoreError(
-            "database URL: expected one @ between credentials and host, got another; percent-encode "
+            "SEDIMENT_DATABASE_URL: expected one @ between credentials and host, got another; percent-encode "
             "@ as %40 and / as %2F in the user name and password"
         )
     return StoreLocation(Dialect.POSTGRESQL, _parsed(text).set(drivername="postgresql+psycopg"))
@@ -98,4 +98,4 @@ def _parsed(text: str) -> URL:
         return make_url(text)
     except (ArgumentError, ValueError):
         # The parser's own message quotes the text it could not read.
-        raise FactStoreError(f"database URL: expected {_FORMS}, got one that cannot be parsed") from None
+        raise FactStoreError(f"SEDIMENT_DATABASE_URL: expected {_FORMS}, got one that cannot be parsed") from None

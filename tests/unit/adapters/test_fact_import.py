@@ -149,7 +149,10 @@ def test_an_unknown_jsonl_file_is_refused_with_the_known_names(url: str, tmp_pat
     with pytest.raises(FactStoreError) as refused:
         run_import(url, unknown if explicit else directory)
     known = ", ".join(f"{name}.jsonl" for name in ALL_TABLES.split())
-    assert str(refused.value) == f"{unknown}: expected one of {known}, got 'completions.jsonl'"
+    assert str(refused.value) == (
+        f"{unknown}: expected one of {known}, got 'completions.jsonl'; "
+        "files of other kinds: sediment capture SOURCE PATH"
+    )
     assert not (tmp_path / "facts.db").exists()
 
 
@@ -158,8 +161,8 @@ def test_an_unknown_jsonl_file_is_refused_with_the_known_names(url: str, tmp_pat
     [
         ("missing", "expected a file or directory, got no such path"),
         ("missing/pushes.jsonl", "expected a file or directory, got no such path"),
-        ("empty", "in the directory, got none of them"),
-        ("notes.txt", "got 'notes.txt'"),
+        ("empty", "in the directory, got none of them; files of other kinds: sediment capture SOURCE PATH"),
+        ("notes.txt", "got 'notes.txt'; files of other kinds: sediment capture SOURCE PATH"),
         ("odd/pushes.jsonl", "expected a regular file, got a directory"),
     ],
 )

@@ -26,8 +26,8 @@ def test_accepted_urls_are_named_without_credentials(url: str, dialect: Dialect,
     assert "secret" not in repr(location)
 
 
-FORMS = "database URL: expected sqlite:///PATH or postgresql://USER@HOST/DATABASE"
-NO_FILE = "database URL: expected sqlite:///PATH with the path of a file, got none"
+FORMS = "SEDIMENT_DATABASE_URL: expected sqlite:///PATH or postgresql://USER@HOST/DATABASE"
+NO_FILE = "SEDIMENT_DATABASE_URL: expected sqlite:///PATH with the path of a file, got none"
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,10 @@ NO_FILE = "database URL: expected sqlite:///PATH with the path of a file, got no
         ("sqlite://", NO_FILE),
         ("sqlite:///:memory:", NO_FILE),
         ("sqlite:///file:secret?mode=memory", NO_FILE),
-        ("sqlite:///f.db?secret=1", "database URL: expected sqlite:///PATH without options, got a question mark"),
+        (
+            "sqlite:///f.db?secret=1",
+            "SEDIMENT_DATABASE_URL: expected sqlite:///PATH without options, got a question mark",
+        ),
     ],
 )
 def test_other_urls_are_refused_without_quoting_them(url: str, message: str):

@@ -92,7 +92,7 @@ def test_all_that_is_wrong_is_named_at_once():
 @pytest.mark.parametrize("url", ["mysql://u:hunter2@h/d", "facts.db", "postgresql://u:hunter2@x@h/d", "sqlite://"])
 def test_the_form_of_the_url_comes_before_the_mirror_path_and_shows_no_password(url: str):
     settings = given(SEDIMENT_DATABASE_URL=url, SEDIMENT_MIRROR_PATH="")
-    with pytest.raises(FactStoreError, match="database URL: expected") as error:
+    with pytest.raises(FactStoreError, match="SEDIMENT_DATABASE_URL: expected") as error:
         settings.evidence()
     assert "hunter2" not in str(error.value)
 
