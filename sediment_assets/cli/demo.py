@@ -10,7 +10,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sediment_assets.cli.output import say
+from sediment_assets.cli.output import fail, say
 
 if TYPE_CHECKING:
     from sediment_assets.adapters.fact_store.importer import ImportSummary
@@ -39,10 +39,19 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run_plant(args: argparse.Namespace) -> int:
     """Plant the demo, import its Facts, say what to do next; raises SedimentError."""
-    from sediment_assets.demo import plant_evidence
+    from sediment_assets.demo import is_begun, plant_evidence
 
-    evidence = plant_evidence(args.directory)
-    summary = import_evidence(evidence)
+    try:
+        evidence = plant_evidence(args.directory)
+        summary = import_evidence(evidence)
+    except KeyboardInterrupt:
+        if not is_begun(args.directory):
+            raise
+        fail(
+            f"interrupted; {args.directory} is not a whole demo: plant it again, which does what is missing, or "
+            "remove the directory"
+        )
+        return 130
     for line in describe_planting(evidence, summary):
         say(line)
     return 0

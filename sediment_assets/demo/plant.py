@@ -99,6 +99,11 @@ def plant_evidence(directory: Path) -> DemoEvidence:
     )
 
 
+def is_begun(directory: Path) -> bool:
+    """Whether a planting into this directory has begun; it may be complete."""
+    return (directory / MARKER).is_file()
+
+
 def planting_digest(demo: Demo) -> str:
     """Return the SHA-256 of everything that gets planted: all files, and the histories of all mirrors."""
     streams = {str(mirror_path(repository.key)): repository.history.stream() for repository in demo.mirrored}

@@ -1,13 +1,17 @@
 """``sediment demo plant``: what it prints, and that it can be run again."""
 
 import argparse
+import signal
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
 from sediment_assets.cli import demo
 from sediment_assets.cli.output import printable
-from sediment_assets.demo import PlantingError
+from sediment_assets.demo import PlantingError, is_begun
+from tests.cli.command import BASE_ENVIRONMENT, COMMAND, default_signals
 
 
 def plant(directory: Path) -> int:
@@ -37,6 +41,26 @@ def test_planting_again_imports_nothing_new(tmp_path: Path, capsys: pytest.Captu
     out = capsys.readouterr().out
     assert out.startswith(f"already planted, left alone: {tmp_path / 'demo'}")
     assert ": 0 new\n" in out
+
+
+def test_an_interrupted_planting_says_what_is_left_and_is_done_again(tmp_path: Path):
+    command = [*COMMAND, "demo", "plant", "demo"]
+    process = subprocess.Popen(
+        command, cwd=tmp_path, env=BASE_ENVIRONMENT, stderr=subprocess.PIPE, text=True, preexec_fn=default_signals
+    )
+    with process:
+        while process.poll() is None and not is_begun(tmp_path / "demo"):
+            time.sleep(0.005)
+        process.send_signal(signal.SIGINT)
+        _, error = process.communicate()
+    assert process.returncode == 130
+    assert error == (
+        "error: interrupted; demo is not a whole demo: plant it again, which does what is missing, or remove the "
+        "directory\n"
+    )
+    assert not (tmp_path / "demo" / "facts.db").exists()
+    assert plant(tmp_path / "demo") == 0
+    assert (tmp_path / "demo" / "facts.db").is_file()
 
 
 def test_a_foreign_directory_is_an_error_of_one_line(tmp_path: Path):
