@@ -72,9 +72,12 @@ class EvidenceStore(dg.ConfigurableResource):  # type: ignore[type-arg]  # gener
         finally:
             engine.dispose()
 
-    def mirrors(self) -> GitMirrorStore:
-        """Return the mirrors, unlocked: Git objects never change (mirrors.md §4). Close it after use."""
-        return GitMirrorStore(self.mirror_base())
+    def mirrors(self, *, required: bool = True) -> GitMirrorStore:
+        """Return the mirrors, unlocked: Git objects never change (mirrors.md §4). Close it after use.
+
+        Not ``required`` are they by whoever looks at published rows, and counts what it cannot prove any more.
+        """
+        return GitMirrorStore(self.mirror_base() if required else Path(self.mirror_path))
 
     def mirror_revisions(self) -> Mapping[str, Mapping[str, str]]:
         """Return the refs of every mirror of the organization."""

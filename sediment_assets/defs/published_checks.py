@@ -161,7 +161,7 @@ class _Published:
 
     def read(self, evidence: EvidenceStore, *, patches: bool) -> None:
         """Read every line, and go on after a problem: each check has its own."""
-        with held_for_reading(self.generation), evidence.mirrors() as mirrors:
+        with held_for_reading(self.generation), evidence.mirrors(required=False) as mirrors:
             for place, split, line in self._lines():
                 self._rows += 1
                 try:

@@ -122,7 +122,7 @@ def test_an_organization_without_facts_is_observed_as_empty(one_day: Evidence, t
 
 def test_a_store_that_is_not_there_fails_with_its_place(tmp_path: Path):
     with dg.DagsterInstance.ephemeral() as instance:
-        graph = Graph(Evidence(tmp_path / "absent.db", tmp_path / "mirrors"), tmp_path / "exports", instance)
+        graph = Graph(Evidence(tmp_path / "absent.db", tmp_path), tmp_path / "exports", instance)
         with pytest.raises(Exception, match=r"absent\.db"):
             observe(graph)
 
