@@ -104,8 +104,8 @@ def _refuse_vanished(cursor: Cursor, state: EvidenceState, evidence: EvidenceSto
         raise MirrorError(
             f"SEDIMENT_MIRROR_PATH: expected mirrors of organization {evidence.org_id}, of which there "
             f"{'was 1' if cursor.mirrors == 1 else f'were {cursor.mirrors}'} at the last look, got none in "
-            f"{evidence.mirror_path}; mount its disk, or fetch them: sediment mirror sync. If they are gone for good: "
-            f"dagster sensor cursor {SENSOR} --delete -m sediment_assets.definitions"
+            f"{evidence.mirror_path}; mount its disk, or fetch them: sediment mirror sync. If they are gone for good, "
+            "empty the cursor on the page of this sensor"
         )
 
 
