@@ -23,7 +23,7 @@ PRAGMA page_size = 16384;
 PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
 PRAGMA locking_mode = EXCLUSIVE;
-PRAGMA cache_size = -32768;
+PRAGMA cache_size = -16384;
 CREATE TABLE known (kind TEXT, key TEXT, content TEXT, PRIMARY KEY (kind, key)) WITHOUT ROWID;
 CREATE TABLE grouped (position INTEGER PRIMARY KEY, kind TEXT, key TEXT, content TEXT);
 CREATE INDEX grouped_by_key ON grouped (kind, key, position);
@@ -33,7 +33,7 @@ CREATE TABLE calls (
 );
 CREATE INDEX calls_by_session ON calls (session_id, observed_at, id, size);
 """
-_LATEST_SIZE: Final = 2**25
+_LATEST_SIZE: Final = 2**24
 """Most characters of latest inputs held; the Sessions not seen for longest are forgotten first."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)

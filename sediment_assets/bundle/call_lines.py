@@ -22,7 +22,7 @@ from sediment_assets.facts.json_values import (
     respelled,
 )
 
-HISTORY_BYTES: Final = 32 * 2**20
+HISTORY_BYTES: Final = 16 * 2**20
 """Most memory for remembered histories; the least recently used Sessions are forgotten first."""
 
 _INPUT: Final = b',\\"input_messages\\":['

@@ -14,7 +14,7 @@ from sediment_assets.errors import SedimentError
 from sediment_assets.facts.inference_call import InferenceCall
 from sediment_assets.facts.json_values import encode_canonical
 
-HISTORY_SIZE: Final = 32 * 2**20
+HISTORY_SIZE: Final = 16 * 2**20
 """Most memory for remembered histories; the least recently used Sessions are forgotten first."""
 
 _INPUT: Final = b',\\"input_messages\\":['

@@ -18,7 +18,6 @@ from sediment_assets.derive.scoring_text import scoring_text
 from sediment_assets.derive.similarity import Candidate, best_candidate, tokens
 from sediment_assets.derive.tally import AttributionSkip
 from sediment_assets.facts.messages import decode_messages
-from sediment_assets.facts.push import Push
 from sediment_assets.mirrors.patch_sections import is_code_file, parse_sections
 from sediment_assets.mirrors.reader import MirrorError, MirrorReader, MirrorStore
 from sediment_assets.repositories.keys import CommitKey, RepositoryKey
@@ -49,13 +48,22 @@ def attribute_by_similarity(
     fallback = _Fallback(facts, mirrors, bindings, policy)
     pushes = fallback.resolved_pushes(resolver)
     if pushes and fallback.has_candidates(pushes):
-        fallback.open_window(pushes[-1][0])
+        fallback.open_window(pushes[-1])
         for start in range(0, len(pushes), _PUSHES_AHEAD):
             fallback.attribute_pushes(pushes[start : start + _PUSHES_AHEAD])
     return Attribution(fallback.commits_of_session, fallback.skipped)
 
 
-ResolvedPush = tuple[Push, RepositoryKey]
+@dataclass(frozen=True, slots=True)
+class ResolvedPush:
+    """What the fallback needs of a Push: all of an organization's are held at once."""
+
+    captured_at: datetime
+    before_sha: str
+    after_sha: str
+    forced: bool
+    repository: RepositoryKey
+
 
 _PUSHES_AHEAD: Final = 64
 """So many Pushes are announced to the mirrors at once."""
@@ -73,7 +81,7 @@ class _Fallback:
     _first_calls: Mapping[str, datetime] = field(init=False)
     _window: "_SlidingWindow" = field(init=False)
 
-    def open_window(self, last: Push) -> None:
+    def open_window(self, last: ResolvedPush) -> None:
         """Prepare for the calls in the reach of Pushes up to the last one."""
         self._first_calls = dict(self.facts.first_calls())
         self._window = _SlidingWindow(self.facts, self._end(last))
@@ -81,19 +89,21 @@ class _Fallback:
     def resolved_pushes(self, resolver: RepositoryResolver) -> list[ResolvedPush]:
         """Return the Pushes that resolve, by (captured_at, push_id); count the others."""
         found: list[ResolvedPush] = []
+        shas: dict[str, str] = {}  # what one Push brought is mostly what the next one goes on from
         for push in self.facts.pushes():
             resolved = resolver.fact(push)
             if isinstance(resolved, RepositoryReason):
                 self.skipped[resolved] += 1
-            else:
-                found.append((push, resolved.key))
+                continue
+            before, after = (shas.setdefault(sha, sha) for sha in (push.before_sha, push.after_sha))
+            found.append(ResolvedPush(push.captured_at, before, after, push.forced, resolved.key))
         return found
 
     def has_candidates(self, pushes: Sequence[ResolvedPush]) -> bool:
         """Whether any call lies in the reach of these Pushes; if not, count them all."""
         lookback = max(self.policy.git_notes.lookback_window_minutes, self.policy.jaccard.lookback_window_minutes)
-        start = minutes_away(pushes[0][0].captured_at, -lookback)
-        if next(self.facts.candidate_calls(start, self._end(pushes[-1][0])), None) is not None:
+        start = minutes_away(pushes[0].captured_at, -lookback)
+        if next(self.facts.candidate_calls(start, self._end(pushes[-1])), None) is not None:
             return True
         self.skipped[AttributionSkip.NO_CANDIDATES] += len(pushes)
         return False
@@ -103,12 +113,12 @@ class _Fallback:
 
         Mirrors hear of all of them before the first is matched, so that they can work ahead.
         """
-        pushed: defaultdict[RepositoryKey, list[Push]] = defaultdict(list)
-        for push, repository in pushes:
-            pushed[repository].append(push)
+        pushed: defaultdict[RepositoryKey, list[ResolvedPush]] = defaultdict(list)
+        for push in pushes:
+            pushed[push.repository].append(push)
         patches = {repository: self._patches(repository, some) for repository, some in pushed.items()}
-        for push, repository in pushes:
-            brought = next(patches[repository])
+        for push in pushes:
+            brought = next(patches[push.repository])
             if brought is None:
                 self.skipped[AttributionSkip.MIRROR_ABSENT] += 1
                 continue
@@ -116,7 +126,7 @@ class _Fallback:
                 self._attribute_commit(push, commit, patch)
 
     def _patches(
-        self, repository: RepositoryKey, pushes: Sequence[Push]
+        self, repository: RepositoryKey, pushes: Sequence[ResolvedPush]
     ) -> Iterator[Iterator[tuple[CommitKey, str | MirrorError]] | None]:
         """Yield for each Push its new commits with their patches; None without a mirror."""
         mirror = self.mirrors.open(repository)
@@ -124,20 +134,20 @@ class _Fallback:
             yield from repeat(None, len(pushes))
             return
         mirror.prepare(sha for push in pushes for sha in (push.before_sha, push.after_sha))
-        brought = [self._new_commits(mirror, repository, push) for push in pushes]
+        brought = [self._new_commits(mirror, push) for push in pushes]
         patches = mirror.commit_patches([commit.commit_sha for commits in brought for commit in commits])
         for commits in brought:
             yield zip(commits, islice(patches, len(commits)), strict=True)
 
-    def _new_commits(self, mirror: MirrorReader, repository: RepositoryKey, push: Push) -> list[CommitKey]:
+    def _new_commits(self, mirror: MirrorReader, push: ResolvedPush) -> list[CommitKey]:
         limit = self.policy.max_commits_per_push
         listed = mirror.push_commits(push.before_sha, push.after_sha, push.forced, limit)
-        commits = [CommitKey(repository, sha) for sha in listed]
+        commits = [CommitKey(push.repository, sha) for sha in listed]
         new = [commit for commit in commits if commit not in self._seen]
         self._seen.update(new)
         return new
 
-    def _attribute_commit(self, push: Push, commit: CommitKey, patch: str | MirrorError) -> None:
+    def _attribute_commit(self, push: ResolvedPush, commit: CommitKey, patch: str | MirrorError) -> None:
         if isinstance(patch, MirrorError):
             self.skipped[AttributionSkip.COMMIT_DIFF_UNAVAILABLE] += 1
             return
@@ -166,7 +176,7 @@ class _Fallback:
             self.commits_of_session[winner.session_id].add(commit)
 
     def _noted_candidates(
-        self, push: Push, commit: CommitKey, wide_start: datetime, wide: Sequence[Candidate]
+        self, push: ResolvedPush, commit: CommitKey, wide_start: datetime, wide: Sequence[Candidate]
     ) -> list[Candidate]:
         """Return the calls of the Sessions that a note names, in their longer window; most are in the wide one."""
         # A note names Sessions in any text it likes, even such as no database can be asked for.
@@ -182,7 +192,7 @@ class _Fallback:
         found.extend(call for call in wide if call.session_id in sessions and call.observed_at >= start)
         return found
 
-    def _end(self, push: Push) -> datetime:
+    def _end(self, push: ResolvedPush) -> datetime:
         return minutes_away(push.captured_at, self.policy.post_push_grace_period_minutes)
 
 
