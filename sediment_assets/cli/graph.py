@@ -95,8 +95,12 @@ def _check_evidence() -> None:
     from sediment_assets.adapters.mirror_list import require_mirror_base
 
     evidence = _checked_settings().evidence()
-    with read_snapshot(reading_engine(evidence.database_url)):
-        pass
+    engine = reading_engine(evidence.database_url)
+    try:
+        with read_snapshot(engine):
+            pass
+    finally:
+        engine.dispose()  # this process waits for the whole backfill
     require_mirror_base(evidence.mirror_path)
     warn_without_mirrors(evidence.mirror_path, evidence.org_id)
 

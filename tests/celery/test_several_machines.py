@@ -80,6 +80,10 @@ class Cluster:
                     os.killpg(process.pid, signal.SIGKILL)
                     process.wait()
 
+    def wait_for_words(self, name: str, words: str) -> None:
+        """Wait until a process that was started says that it is ready."""
+        self.wait(name, lambda: words in self.log(name), START_SECONDS)
+
     def wait(self, name: str, done: Callable[[], bool], seconds: float) -> None:
         limit = time.monotonic() + seconds
         while not done():
@@ -105,7 +109,7 @@ def cluster(tmp_path: Path, new_database: Callable[[], str], server: Server) -> 
     found = Cluster(tmp_path, environment)
     redis = [str(REDIS), "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
     with found.running("redis", *redis, environment=environment):
-        found.wait("redis", lambda: "Ready to accept connections" in found.log("redis"), START_SECONDS)
+        found.wait_for_words("redis", "Ready to accept connections")
         yield found
 
 
@@ -123,7 +127,7 @@ def test_a_backfill_is_shared_by_two_workers_and_every_generation_is_whole(clust
             command += ["-y", str(DEPLOYMENT / "worker.yaml"), "-n", name, "--", "--concurrency", "1"]
             processes.enter_context(cluster.running(name, *command, environment=cluster.machine(name)))
         for name in workers:
-            cluster.wait(name, lambda name=name: " ready." in cluster.log(name), START_SECONDS)  # type: ignore[misc]
+            cluster.wait_for_words(name, " ready.")
         daemon = [str(BIN / "dagster-daemon"), "run", "-w", workspace]
         processes.enter_context(cluster.running("daemon", *daemon, environment=control))
         subprocess.run(

@@ -2,12 +2,13 @@
 
 import os
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from sediment_assets.adapters.capture_files import find_capture_files
-from sediment_assets.capture.contract import CaptureOptions, Translated
+from sediment_assets.capture.contract import CaptureOptions, Document, Translated
 from sediment_assets.capture.registry import SOURCES
 from tests.builders import ORG
 
@@ -93,12 +94,12 @@ def test_no_source_crashes_on_files_of_others(source: str) -> None:
     paths = find_capture_files([str(REAL.parent)])
     records = 0
 
-    def counted() -> object:
+    def counted() -> Iterator[Document]:
         nonlocal records
         for document in paths.documents():
             for record in document.records:
                 records += 1
                 yield type(document)(document.name, [record])
 
-    told = list(SOURCES[source].translate(counted(), CaptureOptions(ORG)))  # type: ignore[arg-type]
+    told = list(SOURCES[source].translate(counted(), CaptureOptions(ORG)))
     assert len(told) >= records > 0
