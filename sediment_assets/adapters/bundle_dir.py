@@ -20,7 +20,7 @@ from sediment_assets.bundle.build import ROLLOUT_PREFIX, BundleBuild
 from sediment_assets.bundle.encoding import (
     MANIFEST,
     Population,
-    decode_line,
+    decode_accepted_line,
     decode_manifest,
     encode_manifest,
 )
@@ -35,7 +35,6 @@ from sediment_assets.bundle.validate.rows import validate_rows
 from sediment_assets.derive.attribution_memo import AttributionMemo
 from sediment_assets.derive.fact_reader import FactReader, SessionWindow
 from sediment_assets.derive.policy import DEFAULT_POLICY, DerivationPolicy
-from sediment_assets.facts.json_values import canonical_order
 from sediment_assets.mirrors.reader import MirrorStore
 from sediment_assets.publish.reading import held_for_reading
 from sediment_assets.repositories.resolver import RepositoryResolver
@@ -237,7 +236,7 @@ class Bundle:
         """Yield the Rollouts by session_id, equal ones in the order of their lines."""
         numbers = (int(number) for _, group in self._index.groups(Group.ROLLOUT_LINE) for number in group)
         for line in self._lines.rollout_lines(numbers):
-            yield parse_rollout(canonical_order(decode_line(line)))
+            yield parse_rollout(decode_accepted_line(line))
 
 
 @contextmanager

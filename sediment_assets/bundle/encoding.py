@@ -5,7 +5,7 @@ spacing and escaping is a record, a duplicate key is not.
 """
 
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import orjson
 
@@ -15,9 +15,11 @@ from sediment_assets.facts.json_values import (
     InexactError,
     JsonError,
     JsonObject,
+    canonical_order,
     decode_canonical,
     decode_strict,
     encode_canonical,
+    exact_order,
 )
 
 MANIFEST: Final = "manifest.json"
@@ -82,13 +84,34 @@ def decode_line(line: bytes) -> JsonObject:
     return record
 
 
-def _decoded_canonical(line: bytes) -> JsonObject | None:
-    """Read a line as ``encode_line`` writes it, which is several times faster; None for any other."""
+def decode_accepted_line(line: bytes) -> JsonObject:
+    """Read a line again that ``decode_line`` has accepted, so that no key is there twice; keys in code-point order."""
+    text = record_text(line)
+    if text is not None:
+        try:
+            return cast(JsonObject, exact_order(orjson.loads(text)))
+        except (orjson.JSONDecodeError, InexactError):
+            pass
+    return cast(JsonObject, canonical_order(decode_line(line)))
+
+
+def record_text(line: bytes) -> str | None:
+    """Return the text of the record in a line as ``encode_line`` writes it; None for any other line."""
     if not line.startswith(OPENING) or not line.endswith(CLOSING):
         return None
     try:
-        record = decode_canonical(orjson.loads(line[len(OPENING) - 1 : 1 - len(CLOSING)]))
-    except (orjson.JSONDecodeError, InexactError):
+        text: str = orjson.loads(line[len(OPENING) - 1 : 1 - len(CLOSING)])
+    except orjson.JSONDecodeError:
+        return None
+    return text
+
+
+def _decoded_canonical(line: bytes) -> JsonObject | None:
+    """Read a line as ``encode_line`` writes it, which is several times faster; None for any other."""
+    text = record_text(line)
+    try:
+        record = None if text is None else decode_canonical(text)
+    except InexactError:
         return None
     return record if isinstance(record, dict) else None
 

@@ -65,17 +65,20 @@ def _dumped(records: tuple[M, ...]) -> list[JsonObject]:
     return [record.model_dump() for record in records]
 
 
-def parse_rollout(value: JsonObject) -> Rollout:
+def parse_rollout(value: JsonObject, segments: tuple[Segment, ...] | None = None) -> Rollout:
     """Read a plain record as a Rollout; only its shape is judged here (bundle.md §8, rule 14).
 
+    :param segments: the record's own, where they have been read already.
     :raises BundleError: with the path of the first value that has another shape.
     """
     require_keys(value, _ROLLOUT)
     head = parse_record(_RolloutHead, {key: value[key] for key in _RolloutHead.model_fields})
+    if segments is None:
+        segments = tuple(parse_field(value, "segments", lambda part: parse_list(part, _segment)))
     return Rollout(
         org_id=head.org_id,
         session_id=head.session_id,
-        segments=tuple(parse_field(value, "segments", lambda part: parse_list(part, _segment))),
+        segments=segments,
         commits=tuple(parse_field(value, "commits", lambda part: parse_list(part, _commit))),
         attribution_source=head.attribution_source,
         terminal_outcomes=parse_records(CIOutcome, value, "terminal_outcomes"),

@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import lru_cache
+from itertools import islice
 from typing import Any, Final
 
 import orjson
@@ -51,20 +52,32 @@ def respelled(value: Any, *, sort_keys: bool = True) -> str:
 def _escaped(data: bytes) -> str:
     """Escape what JSON may hold as it is: U+007F, and everything beyond ASCII, astral characters as two."""
     if not data.isascii():
-        # Most text has few different characters beyond ASCII; finding and replacing these is fast.
-        found = set(data.translate(None, _ASCII).decode())
-        if len(found) <= _FEW:
-            for char in found:
-                data = data.replace(*_escape(char))
-        else:
-            data = data.decode().encode("ascii", _JSON_ESCAPE)
+        data = _escaped_beyond_ascii(data)
     if b"\x7f" in data:
         data = data.replace(b"\x7f", b"\\u007f")
     return data.decode("ascii")
 
 
+def _escaped_beyond_ascii(data: bytes) -> bytes:
+    # Texts have few different characters beyond ASCII, mostly those of the text before; finding costs more.
+    for char in _latest_found:
+        data = data.replace(*_escape(char))
+    if data.isascii():
+        return data
+    found = set(data.translate(None, _ASCII).decode())
+    if len(found) > _FEW:
+        return data.decode().encode("ascii", _JSON_ESCAPE)
+    for char in found:
+        data = data.replace(*_escape(char))
+    _latest_found[:] = islice(found, _LATEST)
+    return data
+
+
 _ASCII: Final = bytes(range(0x80))
 _FEW: Final = 16
+_LATEST: Final = 4
+_latest_found: Final[list[str]] = []
+"""Characters to look for first: a matter of time alone."""
 
 
 @lru_cache(maxsize=1024)

@@ -3,15 +3,25 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Final
+from typing import Any, Final
 
+import orjson
+
+from sediment_assets.bundle.encoding import decode_line, record_text
 from sediment_assets.bundle.errors import BundleError, within
-from sediment_assets.bundle.rollout_record import rollout_plain, segments_plain
+from sediment_assets.bundle.rollout_record import (
+    parse_id,
+    parse_records,
+    parse_rollout,
+    rollout_plain,
+    segments_plain,
+)
 from sediment_assets.bundle.validate.artifact_rows import ArtifactRules
 from sediment_assets.bundle.validate.index import Group, Known
 from sediment_assets.derive.provenance import ROLLOUT_VERSION
+from sediment_assets.facts.developer_decision import DeveloperDecision
 from sediment_assets.facts.expected import shown
-from sediment_assets.facts.json_values import JsonError, encode_canonical
+from sediment_assets.facts.json_values import InexactError, JsonError, decode_canonical, encode_canonical
 from sediment_assets.repositories.keys import CommitKey
 from sediment_assets.rollouts.models import Rollout, Segment, Turn
 from sediment_assets.rollouts.segments import project_session
@@ -25,13 +35,15 @@ class RolloutRules:
 
     rules: ArtifactRules
 
-    def check(self, rollout: Rollout) -> None:
-        """Check one Rollout against the bundle.
+    def check(self, line: bytes) -> Rollout:
+        """Read one line and check its Rollout against the bundle.
 
         :raises BundleError: for the first broken rule, with the path inside the record.
         """
+        projected = self._read_as_projected(line)
+        rollout = parse_rollout(decode_line(line)) if projected is None else projected.rollout
         self.rules.require_head(rollout.org_id, rollout.session_id, rollout.split, rollout.provenance, ROLLOUT_VERSION)
-        segments = encode_canonical(segments_plain(rollout.segments))
+        segments = encode_canonical(segments_plain(rollout.segments)) if projected is None else projected.segments
         rest = encode_canonical(rollout_plain(replace(rollout, segments=())))
         self.rules.require_same_row(Known.ROLLOUT, rollout.session_id, segments + rest)
         self._require_turns(rollout)
@@ -45,7 +57,29 @@ class RolloutRules:
             )
         with within("segments"):
             self._require_whole_session(rollout)
-            self._require_projection(rollout, segments)
+            if projected is None:
+                self._require_projection(rollout, segments)
+        return rollout
+
+    def _read_as_projected(self, line: bytes) -> "_Projected | None":
+        """Read a line whose Segments are spelled as what the carried calls project to (rule 26); None for any other.
+
+        What has the very spelling of a projection is one, and needs no judging of its own.
+        """
+        text = record_text(line)
+        if text is None:
+            return None
+        try:
+            record = orjson.loads(text)
+            segments = self._projection(parse_id(record["session_id"]), _decisions(record["segments"]))
+            spelled = encode_canonical(segments_plain(segments))
+            before, _, after = text.partition(f'"segments":{spelled},')
+            rest = decode_canonical(before + after)
+            if "segments" in rest:
+                return None
+            return _Projected(parse_rollout({**rest, "segments": None}, segments), spelled)
+        except (orjson.JSONDecodeError, InexactError, BundleError, JsonError, KeyError, TypeError):
+            return None
 
     def _require_turns(self, rollout: Rollout) -> None:
         for number, segment in enumerate(rollout.segments):
@@ -81,11 +115,31 @@ class RolloutRules:
         """Require what the carried calls and the Rollout's own decisions project to (rule 26)."""
         decisions = [decision for segment in rollout.segments for turn in segment for decision in turn.decisions]
         try:
-            projected = project_session(self.rules.index.session_calls(rollout.session_id), decisions)
+            projected = self._projection(rollout.session_id, decisions)
         except JsonError as error:
             raise BundleError(str(error)) from None
-        if encode_canonical(segments_plain(projected.segments)) != segments:
-            raise _first_difference(projected.segments, rollout.segments)
+        if encode_canonical(segments_plain(projected)) != segments:
+            raise _first_difference(projected, rollout.segments)
+
+    def _projection(self, session_id: str, decisions: Sequence[DeveloperDecision]) -> tuple[Segment, ...]:
+        return project_session(self.rules.index.session_calls(session_id), decisions).segments
+
+
+@dataclass(frozen=True, slots=True)
+class _Projected:
+    """A Rollout whose Segments are what its calls project to, and the canonical text of these."""
+
+    rollout: Rollout
+    segments: str
+
+
+def _decisions(segments: Any) -> list[DeveloperDecision]:
+    return [
+        decision
+        for segment in segments
+        for turn in segment
+        for decision in parse_records(DeveloperDecision, turn, "decisions")
+    ]
 
 
 def _first_difference(expected: Sequence[Segment], got: Sequence[Segment]) -> BundleError:

@@ -4,7 +4,6 @@ from sediment_assets.bundle.completion_record import parse_completion
 from sediment_assets.bundle.encoding import Population
 from sediment_assets.bundle.errors import BundleError
 from sediment_assets.bundle.manifest import Manifest
-from sediment_assets.bundle.rollout_record import parse_rollout
 from sediment_assets.bundle.validate.artifact_rows import ArtifactRules
 from sediment_assets.bundle.validate.completions import CompletionRules
 from sediment_assets.bundle.validate.files import Lines, parse_rows
@@ -39,9 +38,9 @@ def validate_rows(manifest: Manifest, lines: Lines, index: RowIndex) -> Reposito
 
 def _check_rollouts(rules: RolloutRules, lines: Lines, index: RowIndex) -> None:
     population = Population.ROLLOUTS
-    for number, rollout in parse_rows(population, lines(population), parse_rollout):
+    for number, line in enumerate(lines(population), 1):
         try:
-            rules.check(rollout)
+            rollout = rules.check(line)
         except BundleError as error:
             raise error.at(population.file, number) from None
         index.gather(Group.ROLLOUT_LINE, rollout.session_id, str(number))
