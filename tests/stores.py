@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from sqlalchemy import Engine
 
 from sediment_assets.adapters.fact_store.engine import create_store
-from sediment_assets.adapters.fact_store.rows import to_row
 from sediment_assets.adapters.fact_store.schema import (
     FACT_TABLES,
     edit_observations,
@@ -13,6 +12,7 @@ from sediment_assets.adapters.fact_store.schema import (
     inference_call_aliases,
     primary_key,
 )
+from sediment_assets.adapters.fact_store.stored_rows import to_row
 from sediment_assets.facts.inference_call import InferenceCall
 from sediment_assets.facts.model import Fact
 from sediment_assets.facts.quarantine import QuarantineRecord

@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from sediment_assets.adapters.fact_store.import_lines import PreparedLine
-from sediment_assets.adapters.fact_store.rows import MESSAGE_COLUMNS
+from sediment_assets.adapters.fact_store.stored_rows import JSON_COLUMNS
 from sediment_assets.facts.instants import format_z
 from sediment_assets.facts.json_values import encode_stored
 from sediment_assets.facts.model import Fact
 from sediment_assets.publish.durable import close_durably, create_file, reported
 from sediment_assets.publish.fresh_directory import FreshDirectory, fresh_directory
-
-_STORED_AS_JSON = (*MESSAGE_COLUMNS, "raw")
 
 
 def canonical_pieces(fact: Fact, line: PreparedLine) -> Iterator[str]:
@@ -26,7 +24,7 @@ def canonical_pieces(fact: Fact, line: PreparedLine) -> Iterator[str]:
     for name in type(fact).model_fields:
         yield f'{opening}"{name}":'
         value = line.row[name]
-        yield value if name in _STORED_AS_JSON else _spelled(value)
+        yield value if name in JSON_COLUMNS else _spelled(value)
         opening = ","
     yield "}\n"
 

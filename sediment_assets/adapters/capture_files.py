@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, cast
 
 from sediment_assets.adapters.capture_json import BrokenInputError, BrokenLine, read_json
-from sediment_assets.adapters.capture_yaml import read_yaml
 from sediment_assets.capture.contract import Document, Record, Remainder, Untranslated
 from sediment_assets.errors import SedimentError
 
@@ -123,8 +122,7 @@ def _records(
             counted = io.BufferedReader(_Counted(plain, progress, tell), _BUFFER)
             is_gzip = counted.peek(2)[:2] == _GZIP
             file = cast(BinaryIO, gzip.GzipFile(fileobj=counted) if is_gzip else counted)
-            is_yaml = path.lower().removesuffix(".gz").endswith(_YAML)
-            for place, value in read_yaml(file, path) if is_yaml else read_json(file, path):
+            for place, value in _read(file, path):
                 yield place, value
     except (EOFError, zlib.error, gzip.BadGzipFile):
         raise BrokenInputError(
@@ -132,6 +130,14 @@ def _records(
         ) from None
     except OSError as error:
         raise CaptureFileError(f"{path}: {error.strerror or error}") from None
+
+
+def _read(file: BinaryIO, path: str) -> Iterator[tuple[str, Any]]:
+    if not path.lower().removesuffix(".gz").endswith(_YAML):
+        return read_json(file, path)
+    from sediment_assets.adapters.capture_yaml import read_yaml
+
+    return read_yaml(file, path)
 
 
 def _opened(path: str) -> io.RawIOBase:

@@ -7,27 +7,19 @@ from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from sqlalchemy import Engine
-
-from sediment_assets.adapters.capture_emit import staged_tables
 from sediment_assets.adapters.capture_told import ToldFacts
-from sediment_assets.adapters.fact_store.engine import (
-    create_store,
-    filling_new_store,
-    lock_for_import,
-    write_transaction,
-)
-from sediment_assets.adapters.fact_store.fact_batches import FactBatches, TableSummary
 from sediment_assets.adapters.fact_store.import_lines import LineError, PreparedLine
-from sediment_assets.adapters.fact_store.import_rows import PlacedLine
-from sediment_assets.adapters.fact_store.location import label_of
 from sediment_assets.adapters.fact_store.prepared_facts import PreparedFacts
+from sediment_assets.adapters.fact_store.table_summary import TableSummary
 from sediment_assets.capture.contract import Remainder, Translated, Untranslated
 from sediment_assets.capture.tally import Tally
 from sediment_assets.errors import ListingError
 from sediment_assets.facts.model import Fact
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
 
 Outcomes = Iterable[Translated | Untranslated]
 """What a source yields."""
@@ -63,7 +55,7 @@ class CaptureSummary:
     tables: tuple[TableSummary, ...]
 
 
-def store_capture(engine: Engine, outcomes: Outcomes, tally: Tally, *, strict: bool = False) -> CaptureSummary:
+def store_capture(engine: "Engine", outcomes: Outcomes, tally: Tally, *, strict: bool = False) -> CaptureSummary:
     """Store translated Facts, all or none; what is stored already changes nothing. Counts the others in ``tally``.
 
     ``engine`` is a ``writing_engine``; a missing store is made.
@@ -72,15 +64,26 @@ def store_capture(engine: Engine, outcomes: Outcomes, tally: Tally, *, strict: b
     :raises CaptureConflictError: Facts contradict stored ones.
     :raises StrictCaptureError: ``strict``, and something unexpected gave no Fact.
     """
+    # Only a store needs SQLAlchemy, which takes as long to import as 30 MB to translate.
+    from sediment_assets.adapters.fact_store.engine import (
+        create_store,
+        filling_new_store,
+        lock_for_import,
+        write_transaction,
+    )
+    from sediment_assets.adapters.fact_store.fact_batches import FactBatches
+    from sediment_assets.adapters.fact_store.import_rows import PlacedLine
+    from sediment_assets.adapters.fact_store.location import label_of
+
     is_new = create_store(engine)
     with filling_new_store(engine) if is_new else nullcontext(), write_transaction(engine) as connection:
         lock_for_import(connection)
         batches = FactBatches(connection)
         conflicts: list[str] = []
         count = 0
-        for fact, item, _ in _prepared(outcomes, tally):
+        for fact, place, line, _ in _prepared(outcomes, tally):
             batches.summary(fact.TABLE).read += 1
-            batches.add(fact.TABLE, item, _size(item.line))
+            batches.add(fact.TABLE, PlacedLine(place, line), _size(line))
             count += len(batches.conflicts)
             conflicts += batches.conflicts[: SHOWN_CONFLICTS - len(conflicts)]
             batches.conflicts.clear()
@@ -100,12 +103,14 @@ def emit_capture(out: Path, outcomes: Outcomes, tally: Tally, *, strict: bool = 
     :raises PublishError: the operating system refused.
     :raises StrictCaptureError: ``strict``, and something unexpected gave no Fact.
     """
+    from sediment_assets.adapters.capture_emit import staged_tables
+
     summaries: dict[str, TableSummary] = {}
     with staged_tables(out) as tables:
-        for fact, item, is_new in _prepared(outcomes, tally):
+        for fact, _, line, is_new in _prepared(outcomes, tally):
             if is_new:
-                tables.write(fact, item.line)
-            _count(summaries, fact, item.line, is_new=is_new, is_stored=True)
+                tables.write(fact, line)
+            _count(summaries, fact, line, is_new=is_new, is_stored=True)
         _refuse_if_strict(tally, strict)
         tables.publish()
     return CaptureSummary(str(out), tuple(summaries.values()))
@@ -117,14 +122,14 @@ def check_capture(outcomes: Outcomes, tally: Tally, *, strict: bool = False) -> 
     :raises StrictCaptureError: ``strict``, and something unexpected gave no Fact.
     """
     summaries: dict[str, TableSummary] = {}
-    for fact, item, is_new in _prepared(outcomes, tally):
-        _count(summaries, fact, item.line, is_new=is_new, is_stored=False)
+    for fact, _, line, is_new in _prepared(outcomes, tally):
+        _count(summaries, fact, line, is_new=is_new, is_stored=False)
     _refuse_if_strict(tally, strict)
     return CaptureSummary(None, tuple(summaries.values()))
 
 
-def _prepared(outcomes: Outcomes, tally: Tally) -> Iterator[tuple[Fact, PlacedLine, bool]]:
-    """Yield each Fact with its redacted row, and whether it is the first with its id.
+def _prepared(outcomes: Outcomes, tally: Tally) -> Iterator[tuple[Fact, str, PreparedLine, bool]]:
+    """Yield each Fact with its place and its redacted row, and whether it is the first with its id.
 
     What is no Fact, beyond what can be stored, or another call than the first with its id, is counted.
     """
@@ -138,12 +143,11 @@ def _prepared(outcomes: Outcomes, tally: Tally) -> Iterator[tuple[Fact, PlacedLi
         except LineError as error:
             tally.add(Untranslated(outcome.place, Remainder.INVALID_VALUE, str(error)))
             continue
-        item = PlacedLine(outcome.place, line)
-        is_new = told.is_new(outcome.fact, item)
+        is_new = told.is_new(outcome.fact, outcome.place, line)
         if isinstance(is_new, Untranslated):
             tally.add(is_new)
         else:
-            yield outcome.fact, item, is_new
+            yield outcome.fact, outcome.place, line, is_new
 
 
 def _count(

@@ -9,7 +9,7 @@ from collections import OrderedDict
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
-from sediment_assets.adapters.fact_store.import_rows import PlacedLine
+from sediment_assets.adapters.fact_store.import_lines import PreparedLine
 from sediment_assets.capture.contract import Remainder, Untranslated
 from sediment_assets.facts.inference_call import InferenceCall
 from sediment_assets.facts.model import Fact
@@ -32,22 +32,21 @@ class ToldFacts:
         self._told: dict[bytes, bytes] = {}
         self._histories = _Histories()
 
-    def is_new(self, fact: Fact, item: PlacedLine) -> bool | Untranslated:
+    def is_new(self, fact: Fact, place: str, line: PreparedLine) -> bool | Untranslated:
         """Whether no Fact before has this id; for another call than the first with this id, its listing."""
         key = _digest(fact.TABLE, fact.fact_id)
         content = b""
         if isinstance(fact, InferenceCall):
-            row = item.line.row
-            sent = self._histories.digest(fact.session_id, row["input_messages"])
-            content = _digest(fact.session_id, sent.hex(), row["output_messages"])
+            sent = self._histories.digest(fact.session_id, line.row["input_messages"])
+            content = _digest(fact.session_id, sent.hex(), line.row["output_messages"])
         first = self._told.get(key)
         if first is None:
-            self._told[key] = content + item.place.encode("utf-8", "surrogatepass") if content else content
+            self._told[key] = content + place.encode("utf-8", "surrogatepass") if content else content
             return True
         if first[: len(content)] == content:
             return False
-        place = first[_DIGEST_BYTES:].decode("utf-8", "surrogatepass")
-        return Untranslated(item.place, Remainder.INVALID_VALUE, f"id: contradicts {place}: another call with this id")
+        other = first[_DIGEST_BYTES:].decode("utf-8", "surrogatepass")
+        return Untranslated(place, Remainder.INVALID_VALUE, f"id: contradicts {other}: another call with this id")
 
 
 def _digest(*texts: str) -> bytes:

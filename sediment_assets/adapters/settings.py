@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from dotenv import dotenv_values
 
@@ -19,7 +19,9 @@ from sediment_assets.errors import ListingError, SedimentError
 from sediment_assets.facts.expected import shown
 from sediment_assets.facts.scalars import normal_bool, normal_org_id
 from sediment_assets.mirrors.clone_url import CloneUrlPolicy
-from sediment_assets.targets.environment_manifest import RuntimeSettings
+
+if TYPE_CHECKING:
+    from sediment_assets.targets.environment_manifest import RuntimeSettings
 
 ORG_ID: Final = "SEDIMENT_ORG_ID"
 DATABASE_URL: Final = "SEDIMENT_DATABASE_URL"
@@ -205,8 +207,10 @@ class Settings:
         value = self.get(VERIFIER_COMMANDS_FILE)
         return Path(value) if value else None
 
-    def runtime(self) -> RuntimeSettings:
+    def runtime(self) -> "RuntimeSettings":
         """Return the runtime references of ``environment.yaml`` (targets.md §10)."""
+        from sediment_assets.targets.environment_manifest import RuntimeSettings  # row models: only exports need them
+
         return RuntimeSettings(
             openenv_image=self.get("SEDIMENT_OPENENV_IMAGE"),
             openenv_package=self.get("SEDIMENT_OPENENV_PACKAGE"),

@@ -256,6 +256,17 @@ def test_parsing_imports_nothing_heavy():
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
 
 
+def test_a_dry_run_imports_no_database_and_no_other_source(log: Path, tmp_path: Path):
+    code = (
+        "import sys; from sediment_assets.cli.main import main\n"
+        f"main(['capture', 'litellm', {str(log)!r}, '--dry-run', '--org-id', 'acme'])\n"
+        "print(sorted({'sqlalchemy', 'yaml', 'sediment_assets.targets', 'sediment_assets.ci', "
+        "'sediment_assets.capture.sources.ci'} & set(sys.modules)))"
+    )
+    shown = subprocess.check_output([sys.executable, "-c", code], text=True, cwd=tmp_path)
+    assert shown.splitlines()[-1] == "[]"
+
+
 def test_other_files_of_a_directory_are_named(run: Run, log: Path, tmp_path: Path):
     for number in range(5):
         (tmp_path / f"{number}.txt").touch()

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from sediment_assets.adapters import capture_told
 from sediment_assets.adapters.capture_told import ToldFacts
 from sediment_assets.adapters.fact_store.import_lines import prepare_fact
-from sediment_assets.adapters.fact_store.import_rows import PlacedLine
 from sediment_assets.capture.contract import Untranslated
 from tests.builders import make_call, plain_message
 
@@ -33,7 +32,7 @@ def test_a_call_told_again_is_the_first_one_or_contradicts_it(calls: list[tuple[
             session_id=session_id,
             input_messages=[plain_message("user", text) for text in texts],
         )
-        found = told.is_new(fact, PlacedLine(f"line {number}", prepare_fact(fact)))
+        found = told.is_new(fact, f"line {number}", prepare_fact(fact))
         if call_id not in first:
             assert found is True
             first[call_id] = (session_id, texts)

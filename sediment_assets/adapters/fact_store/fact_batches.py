@@ -4,7 +4,6 @@ What was stored, what was there already, and what contradicts it is counted here
 is the caller's business.
 """
 
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -12,24 +11,13 @@ from sqlalchemy import Connection, Table
 
 from sediment_assets.adapters.fact_store.import_rows import PlacedLine, store_rows
 from sediment_assets.adapters.fact_store.schema import FACT_TABLES, primary_key, pushes
-from sediment_assets.facts.redaction import RedactionReason
+from sediment_assets.adapters.fact_store.table_summary import TableSummary
 from sediment_assets.facts.vocabulary import FactTable
 
 BATCH_ROWS: Final = 500
 """Most rows stored at once."""
 BATCH_BYTES: Final = 4 * 2**20
 """Rows are stored as soon as they are this large together, so memory is bounded by this and the largest row."""
-
-
-@dataclass(slots=True)
-class TableSummary:
-    """What a run did with the records of one table. Redactions are those in newly stored Facts."""
-
-    table: str
-    read: int = 0
-    stored: int = 0
-    present: int = 0
-    redactions: Counter[RedactionReason] = field(default_factory=Counter)
 
 
 @dataclass(slots=True)

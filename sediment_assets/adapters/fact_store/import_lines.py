@@ -11,7 +11,7 @@ from functools import cache
 
 from pydantic import ValidationError
 
-from sediment_assets.adapters.fact_store.rows import to_row
+from sediment_assets.adapters.fact_store.stored_rows import to_row
 from sediment_assets.facts.defaults import new_id, now
 from sediment_assets.facts.expected import expected
 from sediment_assets.facts.inference_call import InferenceCall

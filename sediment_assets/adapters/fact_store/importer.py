@@ -18,7 +18,7 @@ from sediment_assets.adapters.fact_store.engine import (
     lock_for_import,
     write_transaction,
 )
-from sediment_assets.adapters.fact_store.fact_batches import FactBatches, TableSummary
+from sediment_assets.adapters.fact_store.fact_batches import FactBatches
 from sediment_assets.adapters.fact_store.import_calls import CallLines
 from sediment_assets.adapters.fact_store.import_files import ImportFile, find_files
 from sediment_assets.adapters.fact_store.import_lines import LineError, parse_line, prepare_line
@@ -26,6 +26,7 @@ from sediment_assets.adapters.fact_store.import_rows import PlacedLine
 from sediment_assets.adapters.fact_store.location import FactStoreError, label_of
 from sediment_assets.adapters.fact_store.quarantine_log import QuarantineConflictError, append_record
 from sediment_assets.adapters.fact_store.schema import FACT_TABLES
+from sediment_assets.adapters.fact_store.table_summary import TableSummary
 from sediment_assets.errors import ListingError
 from sediment_assets.facts.quarantine import QuarantineRecord
 from sediment_assets.facts.vocabulary import FactTable

@@ -1,4 +1,4 @@
-"""Rows of the store: streamed in code-point order, turned into Facts, and made from them (facts.md §10, §11.2)."""
+"""Rows of the store: streamed in code-point order, and turned into Facts (facts.md §10, §11.2)."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -9,11 +9,12 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, collate
 
 from sediment_assets.adapters.fact_store.failures import readable_failures
 from sediment_assets.adapters.fact_store.location import Dialect, FactStoreError, label_of
+from sediment_assets.adapters.fact_store.stored_rows import MESSAGE_COLUMNS
 from sediment_assets.facts.expected import shown
 from sediment_assets.facts.instants import format_z
-from sediment_assets.facts.json_values import JsonError, JsonObject, decode_captured, encode_stored
+from sediment_assets.facts.json_values import JsonError, JsonObject, decode_captured
 from sediment_assets.facts.messages import decode_messages
-from sediment_assets.facts.model import Fact, FrozenModel, explain_errors
+from sediment_assets.facts.model import Fact, explain_errors
 
 NARROW = 1000
 """Rows fetched at once from PostgreSQL when they are small."""
@@ -24,8 +25,6 @@ AnyRow: TypeAlias = "Row[*tuple[Any, ...]]"
 """A row of any shape."""
 AnySelect: TypeAlias = "Select[*tuple[Any, ...]]"
 """A query for rows of any shape."""
-MESSAGE_COLUMNS = ("input_messages", "output_messages")
-"""Columns that hold messages as JSON text."""
 F = TypeVar("F", bound=Fact)
 
 
@@ -60,15 +59,6 @@ def to_fact(connection: Connection, model: type[F], row: AnyRow, **instead: obje
         reason = str(error)
     place = f"{label_of(connection.engine.url)}: {model.TABLE} {values[model.KEY]!r}"
     raise FactStoreError(f"Fact store {place}: {reason}") from None
-
-
-def to_row(record: FrozenModel) -> JsonObject:
-    """Return a record's columns; captured JSON as stored text (facts.md §7), everything else as in memory."""
-    row = record.model_dump()
-    for name in (*MESSAGE_COLUMNS, "raw"):
-        if name in row:
-            row[name] = encode_stored(row[name])
-    return row
 
 
 def shown_column(value: object) -> str:
