@@ -123,6 +123,17 @@ def test_batches_are_seamless(url: str, tmp_path: Path):
     assert (table.read, table.stored, table.present) == (count + 2, count, 2)
 
 
+def test_of_a_batch_only_what_is_new_is_stored(url: str, tmp_path: Path):
+    calls = [make_call(inference_call_id=f"c{n}", model_call_id=f"m{n}") for n in range(6)]
+    run_import(url, write_facts(tmp_path / "first", [calls[1], calls[4]]))
+    again = make_call(inference_call_id="other", model_call_id="m4")
+    (summary,) = run_import(url, write_facts(tmp_path / "second", [*calls, again])).tables
+    assert (summary.read, summary.stored, summary.present) == (7, 4, 3)
+    content = store_content(url)
+    assert len(content["inference_calls"]) == 6
+    assert [alias for _, _, _, alias in content["inference_call_aliases"]] == [f"m{n}" for n in range(6)]
+
+
 def test_progress_ends_at_the_size_of_all_files(url: str, tmp_path: Path):
     directory = write_facts(tmp_path / "facts", ONE_OF_EACH)
     seen: list[ImportProgress] = []
