@@ -7,7 +7,6 @@ worthless once its process has ended.
 import sqlite3
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from operator import itemgetter
@@ -55,8 +54,10 @@ class BundleIndex:
             create_file(path).close()  # private before SQLite opens it
         # Never committed: without a journal a transaction costs nothing, and the file ends with its process anyway.
         self._database = sqlite3.connect(path)
-        with self._reported():
+        try:
             self._database.executescript(_SCHEMA)
+        except _FAILURES as error:
+            raise self._failed(error) from None
 
     def __enter__(self) -> Self:
         return self
@@ -129,9 +130,10 @@ class BundleIndex:
             _, (_, oldest) = self._latest.popitem(last=False)
             self._latest_size -= len(oldest)
 
-    def has_call(self, inference_call_id: str) -> bool:
+    def call_session(self, inference_call_id: str) -> str | None:
         """See ``RowIndex``."""
-        return self._first("SELECT 1 FROM calls WHERE id = ?", inference_call_id) is not None
+        row = self._first("SELECT session_id FROM calls WHERE id = ?", inference_call_id)
+        return None if row is None else str(row[0])
 
     def session_calls(self, session_id: str) -> Sequence[StoredCall]:
         """See ``RowIndex``."""
@@ -164,19 +166,27 @@ class BundleIndex:
 
     def _write(self, statement: str, *values: object) -> bool:
         """Run an insert; return whether a row was added."""
-        with self._reported():
+        try:
             return self._database.execute(statement, values).rowcount == 1
+        except _FAILURES as error:
+            raise self._failed(error) from None
 
-    def _first(self, query: str, *values: object) -> tuple[Any, ...] | None:
-        return next(self._rows(query, *values), None)
+    def _first(self, query: str, *values: object) -> Any:
+        """Return the first row, None without any."""
+        try:
+            return self._database.execute(query, values).fetchone()
+        except _FAILURES as error:
+            raise self._failed(error) from None
 
     def _rows(self, query: str, *values: object) -> Iterator[tuple[Any, ...]]:
-        with self._reported():
-            yield from self._database.execute(query, values)
-
-    @contextmanager
-    def _reported(self) -> Iterator[None]:
         try:
-            yield
-        except (sqlite3.Error, OverflowError) as error:  # a single text beyond SQLite's limits is an OverflowError
-            raise PublishError(f"{self._place}: cannot keep the index of a bundle: {error}") from None
+            yield from self._database.execute(query, values)
+        except _FAILURES as error:
+            raise self._failed(error) from None
+
+    def _failed(self, error: Exception) -> PublishError:
+        return PublishError(f"{self._place}: cannot keep the index of a bundle: {error}")
+
+
+_FAILURES: Final = (sqlite3.Error, OverflowError)
+"""A single text beyond SQLite's limits is an OverflowError."""

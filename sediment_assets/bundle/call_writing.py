@@ -8,11 +8,13 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Final
 
+import orjson
+
 from sediment_assets.bundle.encoding import encode_line, escaped
 from sediment_assets.derive.fact_reader import FullCall
 from sediment_assets.errors import SedimentError
-from sediment_assets.facts.inference_call import InferenceCall
-from sediment_assets.facts.json_values import encode_canonical
+from sediment_assets.facts.json_values import encode_canonical, respelled
+from sediment_assets.facts.messages import is_stored_message
 
 HISTORY_SIZE: Final = 16 * 2**20
 """Most memory for remembered histories; the least recently used Sessions are forgotten first."""
@@ -52,15 +54,16 @@ class CallWriter:
         rest = _after(known.stored, call.input_text)
         if rest is not None:
             try:
-                return self._line(call, known, call.fact(rest))
+                return self._line(call, known, rest)
             except SedimentError:
                 pass  # said again below, of the whole call
-        return self._line(call, _NOTHING, call.fact())
+        return self._line(call, _NOTHING, call.input_text)
 
-    def _line(self, call: FullCall, known: _History, fact: InferenceCall) -> bytes:
-        """Write a call whose input is what is known and then the input messages of ``fact``."""
-        record = fact.model_dump()
-        new = escaped(encode_canonical(record["input_messages"])[1:-1])
+    def _line(self, call: FullCall, known: _History, rest: str) -> bytes:
+        """Write a call whose input is what is known and then ``rest``."""
+        messages = _canonical_messages(rest)
+        record = call.fact(rest if messages is None else "[]").model_dump()
+        new = escaped((messages or encode_canonical(record["input_messages"]))[1:-1])
         comma = b"," if known.spelled and new else b""
         spelled = b"".join((known.spelled, comma, new))
         line = encode_line(record | {"input_messages": []})
@@ -77,6 +80,17 @@ class CallWriter:
         while self._size > HISTORY_SIZE:
             _, oldest = self._histories.popitem(last=False)
             self._size -= oldest.size
+
+
+def _canonical_messages(text: str) -> str | None:
+    """Return the canonical spelling of stored messages that reading as a Fact would not change; None for any other."""
+    try:
+        messages = orjson.loads(text)
+        if all(map(is_stored_message, messages)) and respelled(messages, sort_keys=False) == text:
+            return respelled(messages)
+    except (orjson.JSONDecodeError, orjson.JSONEncodeError, TypeError):
+        pass
+    return None
 
 
 def _after(known: str, text: str) -> str | None:

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -69,8 +70,13 @@ def test_a_call_is_written_after_its_history_as_it_is_alone(made: list[tuple[Inf
         assert outcome(lambda full=full: writer.line(full)) == alone
 
 
-def test_a_growing_history_is_read_once() -> None:
-    history = [plain_message("user", f"message {n}") for n in range(4)]
+@pytest.mark.parametrize(
+    ("word", "read_by_the_model"), [("plain \x7f", [0, 0, 0, 0]), ("half a pair \ud800", [1, 1, 2, 0])]
+)
+def test_a_growing_history_is_read_once_and_by_the_model_only_where_it_is_unusual(
+    word: str, read_by_the_model: list[int]
+) -> None:
+    history = [plain_message("user", f"{word} {n}") for n in range(4)]
     seen: list[str] = []
 
     def read(text: str) -> InferenceCall:
@@ -80,4 +86,4 @@ def test_a_growing_history_is_read_once() -> None:
     writer = CallWriter()
     for length in (1, 2, 4, 4):
         writer.line(FullCall("s1", encode_stored(history[:length]), read))
-    assert [len(json.loads(text)) for text in seen] == [1, 1, 2, 0]
+    assert [len(json.loads(text)) for text in seen] == read_by_the_model

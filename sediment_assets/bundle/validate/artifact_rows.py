@@ -8,7 +8,6 @@ from typing import Any
 from sediment_assets.bundle.errors import BundleError, within
 from sediment_assets.bundle.manifest import Manifest
 from sediment_assets.bundle.validate.index import Group, Known, RowIndex
-from sediment_assets.bundle.validate.populations import recall_identity
 from sediment_assets.ci.runs import CISkip, group_runs, run_key
 from sediment_assets.derive.provenance import Provenance
 from sediment_assets.derive.split import Split, split_of
@@ -50,17 +49,19 @@ class ArtifactRules:
             raise BundleError(f"expected rows of one {kind} to be equal, got two that differ for {shown(key)}")
 
     def require_call(self, inference_call_id: str, session_id: str) -> None:
-        """Require a call that is carried and identified, in this Session; remember that a row names it (rule 16)."""
-        identity = recall_identity(self.index, self.manifest.org_id, inference_call_id)
-        if identity is None or not self.index.has_call(inference_call_id):
+        """Require a carried call of this Session; remember that a row names it (rule 16).
+
+        A carried call has an identity that agrees with it (rule 12).
+        """
+        found = self.index.call_session(inference_call_id)
+        if found is None:
             raise BundleError(
                 f"expected a call of inference_calls.jsonl and inference_call_identities.jsonl, "
                 f"got {shown(inference_call_id)}"
             )
-        if identity.session_id != session_id:
+        if found != session_id:
             raise BundleError(
-                f"expected a call of Session {shown(session_id)}, got {shown(inference_call_id)} of "
-                f"{shown(identity.session_id)}"
+                f"expected a call of Session {shown(session_id)}, got {shown(inference_call_id)} of {shown(found)}"
             )
         self.index.remember(Known.REFERENCE, inference_call_id, "")
 

@@ -68,8 +68,8 @@ class RowIndex(Protocol):
         """Keep a call; False when one with its id is there already."""
         ...
 
-    def has_call(self, inference_call_id: str) -> bool:
-        """Whether a call with this id was kept."""
+    def call_session(self, inference_call_id: str) -> str | None:
+        """Return the session_id of a kept call; None when no call with this id was kept."""
         ...
 
     def session_calls(self, session_id: str) -> Sequence[StoredCall]:

@@ -1,8 +1,9 @@
 """Rules of the populations behind the artifacts: evidence, renames, identities, calls (bundle.md §8, rules 8–13)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from sediment_assets.bundle.call_lines import CallLines
 from sediment_assets.bundle.encoding import Population
@@ -18,7 +19,6 @@ from sediment_assets.bundle.validate.files import Lines, parse_rows
 from sediment_assets.bundle.validate.index import Group, Known, RowIndex
 from sediment_assets.derive.fact_reader import CallIdentity
 from sediment_assets.facts.expected import shown
-from sediment_assets.facts.instants import parse_instant
 from sediment_assets.facts.json_values import decode, encode_canonical
 from sediment_assets.facts.repository_rename import RepositoryRename
 from sediment_assets.repositories.evidence import RepositoryEvidence
@@ -73,7 +73,8 @@ class PopulationRules:
 
     def _add_identity(self, identity: CallIdentity, with_aliases: bool) -> None:
         call_id = identity.inference_call_id
-        if self.index.remember(Known.IDENTITY, call_id, _identity_text(identity)) is not None:
+        text = _identity_text(identity.session_id, identity.observed_at, identity.call_ids)
+        if self.index.remember(Known.IDENTITY, call_id, text) is not None:
             raise BundleError(f"expected one row of {shown(call_id)}, got another", path="inference_call_id")
         self._require_member(identity.org_id, "observed_at", identity.observed_at)
         if list(identity.call_ids) != sorted(set(identity.call_ids)):
@@ -101,17 +102,15 @@ class PopulationRules:
             raise BundleError(
                 f"expected the manifest's {shown(self.manifest.org_id)}, got {shown(carried.org_id)}", path="org_id"
             )
-        identity = recall_identity(self.index, self.manifest.org_id, call_id)
         file = Population.INFERENCE_CALL_IDENTITIES.file
-        if identity is None:
+        told = self.index.recall(Known.IDENTITY, call_id)
+        if told is None:
             raise BundleError(f"expected a row of {shown(call_id)} in {file}, got none", path="inference_call_id")
-        for path, own, other in (
-            ("session_id", carried.call.session_id, identity.session_id),
-            ("observed_at", carried.call.observed_at, identity.observed_at),
-            ("output_messages", carried.call_ids, identity.call_ids),
-        ):
-            if own != other:
-                raise BundleError(f"expected what {file} says of {shown(call_id)}, got something else", path=path)
+        found = _identity_text(carried.call.session_id, carried.call.observed_at, carried.call_ids)
+        if found != told:
+            pairs = zip(_IDENTITY_FIELDS, decode(found), decode(told), strict=True)
+            path = next(path for path, own, other in pairs if own != other)
+            raise BundleError(f"expected what {file} says of {shown(call_id)}, got something else", path=path)
 
     def references(self) -> None:
         """Refuse a carried call that no artifact row names (rule 13); call it after all rows were checked."""
@@ -137,14 +136,10 @@ class PopulationRules:
             raise BundleError(f"expected {boundary}, got {instant}", path=time_key)
 
 
-def _identity_text(identity: CallIdentity) -> str:
-    return encode_canonical([identity.session_id, identity.observed_at, identity.call_ids])
+def _identity_text(session_id: str, observed_at: datetime, call_ids: Sequence[str]) -> str:
+    """Spell what a call and its identity have to agree on."""
+    return encode_canonical([session_id, observed_at, call_ids])
 
 
-def recall_identity(index: RowIndex, org_id: str, inference_call_id: str) -> CallIdentity | None:
-    """Return a remembered identity."""
-    text = index.recall(Known.IDENTITY, inference_call_id)
-    if text is None:
-        return None
-    session_id, observed_at, call_ids = decode(text)
-    return CallIdentity(inference_call_id, org_id, session_id, parse_instant(observed_at), tuple(call_ids))
+_IDENTITY_FIELDS: Final = ("session_id", "observed_at", "output_messages")
+"""Where a call says so."""
