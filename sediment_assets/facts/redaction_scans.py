@@ -5,7 +5,9 @@ Not here: which fields of a Fact are redacted, and the passes over JSON and over
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from enum import StrEnum
+from functools import cache
 from typing import Final
 
 MARKER: Final = "[REDACTED_CREDENTIAL]"
@@ -39,6 +41,8 @@ def redact_text(text: str, reasons: Counter[RedactionReason]) -> str:
 
     Scans that cannot match are skipped: most captured text holds no trigger, and looking for one is far cheaper.
     """
+    if text.isascii() and not _holds_trigger_in_ascii()(text):
+        return text
     raw = text.encode("utf-8", "surrogatepass")
     if len(raw) != len(text) and any(map(raw.__contains__, _FOLDING_LETTERS)):
         return scan_all(text, reasons)
@@ -56,12 +60,26 @@ def may_hold_credential(source: bytes) -> bool:
 
     False is certain; asking is many times faster than decoding the text and scanning its strings.
     """
+    if source.isascii():
+        return _holds_trigger_in_ascii()(source)
     lowered = source.lower()
     return (
         _holds_trigger(lowered)
         or _ESCAPED_LETTER.search(lowered) is not None
-        or (not source.isascii() and any(map(source.__contains__, _FOLDING_LETTERS)))
+        or any(map(source.__contains__, _FOLDING_LETTERS))
     )
+
+
+@cache
+def _holds_trigger_in_ascii() -> Callable[[str | bytes], bool]:
+    """Return the search for triggers and for escapes in ASCII text: one pass, ten times as fast as several here.
+
+    The regular expressions of pydantic are compiled code that looks for many words at once.
+    """
+    from pydantic_core import SchemaValidator, core_schema  # not for --help, which words errors, too
+
+    pattern = rf"(?i-u:bearer|authorization|api[_ -]?key|{_ESCAPED_LETTER.pattern.decode()})|sk-"
+    return SchemaValidator(core_schema.str_schema(pattern=pattern)).isinstance_python
 
 
 def _holds_trigger(lowered: bytes) -> bool:

@@ -90,6 +90,15 @@ def test_json_that_may_hold_no_credential_is_redacted_nowhere(key, text, data):
     assert may_hold_credential(source) or (not redact(call).reasons and not known_credentials(call))
 
 
+TRIGGER = re.compile(r"(?i:bearer|authorization|api[_ -]?key|\\u(?:00[2-7]|0130|0131|017f|212a))|sk-")
+JSON_PIECES = ["\\u00", "\\u", "41", "212A", "0131", "\0", "\n", "SK-", "BEAR", "er", "ApI", "KeY"]
+
+
+@given(st.lists(st.sampled_from(PIECES + JSON_PIECES), max_size=14).map("".join).map(ascii))
+def test_pydantics_regular_expressions_find_what_pythons_do(text):
+    assert may_hold_credential(text.encode()) == bool(TRIGGER.search(text))
+
+
 def test_only_known_letters_fold_into_a_credential_key():
     names = ["authorization", "api_key", "apikey", "x_api_key"]
     for char in map(chr, range(0x80, 0x110000)):
