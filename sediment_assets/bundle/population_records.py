@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from sediment_assets.bundle.errors import BundleError
 from sediment_assets.bundle.messages import parse_messages
-from sediment_assets.bundle.quick_rows import quick_evidence, quick_identity
+from sediment_assets.bundle.quick_rows import quick_call, quick_evidence, quick_identity
 from sediment_assets.bundle.shapes import parse_field, parse_record, require_keys
 from sediment_assets.derive.fact_reader import CallIdentity, StoredCall
 from sediment_assets.facts.expected import shown
@@ -95,7 +95,8 @@ def carried_call(rest: JsonObject, input_text: str) -> CarriedCall:
     require_keys(rest, _CALL - {"input_messages"})
     output = parse_field(rest, "output_messages", parse_messages)
     output_text = parse_field({"output_messages": output}, "output_messages", _stored_text)
-    fact = parse_record(InferenceCall, {**rest, "input_messages": [], "output_messages": []})
+    head = {key: item for key, item in rest.items() if key != "output_messages"}
+    fact = quick_call(head, _parse_head) or _parse_head(head)
     call = StoredCall(
         inference_call_id=fact.inference_call_id,
         session_id=fact.session_id,
@@ -107,6 +108,11 @@ def carried_call(rest: JsonObject, input_text: str) -> CarriedCall:
     )
     aliases = call_aliases(output, fact.model_call_id)
     return CarriedCall(fact.org_id, call, tuple(sorted(aliases)))
+
+
+def _parse_head(value: JsonObject) -> InferenceCall:
+    """Read a call without its messages."""
+    return parse_record(InferenceCall, value | {"input_messages": [], "output_messages": []})
 
 
 def _stored_text(messages: Any) -> str:

@@ -1,7 +1,8 @@
-"""Rows of the organization-wide populations, read fast when they are as they should be (bundle.md §4.2).
+"""Rows that a bundle has most of, read fast when they are as they should be (bundle.md §4.2).
 
 Every bundle, be it of one day, carries a row for each call and repository-bearing Fact of its organization. The same
 functions judge them as judge any other record; what they would refuse or change is None here, and read thoroughly.
+Rows differ in their ids, instants and numbers; what else they say is the same for thousands, and parsed once.
 """
 
 from collections.abc import Callable
@@ -12,9 +13,10 @@ from typing import Any, Final
 from sediment_assets.bundle.errors import BundleError
 from sediment_assets.bundle.shapes import parse_time
 from sediment_assets.derive.fact_reader import CallIdentity
+from sediment_assets.facts.inference_call import InferenceCall
 from sediment_assets.facts.json_values import JsonObject
 from sediment_assets.facts.messages import is_stored_id
-from sediment_assets.facts.scalars import normal_org_id
+from sediment_assets.facts.scalars import MAX_NAT63, normal_org_id
 from sediment_assets.repositories.evidence import RepositoryEvidence
 
 _IDENTITY: Final = frozenset(CallIdentity.__slots__)
@@ -37,10 +39,7 @@ def quick_identity(value: JsonObject) -> CallIdentity | None:
 
 
 def quick_evidence(value: JsonObject, parse: Callable[[JsonObject], RepositoryEvidence]) -> RepositoryEvidence | None:
-    """Read one row of repository evidence; ``parse`` does so thoroughly.
-
-    Rows differ in their ids and instants; what else they say is the same for thousands, and parsed once.
-    """
+    """Read one row of repository evidence; ``parse`` does so thoroughly."""
     if value.keys() != _EVIDENCE:
         return None
     fact_id, push_id, captured_at = value["source_fact_id"], value["source_push_id"], _time(value["captured_at"])
@@ -76,6 +75,49 @@ def _parsed_once(
     ids = {"source_fact_id": _ANY_ID, "source_push_id": _ANY_ID if has_push else None, "captured_at": _ANY_TIME}
     try:
         return parse(dict(rest) | ids)
+    except BundleError:
+        return None
+
+
+def quick_call(value: JsonObject, parse: Callable[[JsonObject], InferenceCall]) -> InferenceCall | None:
+    """Read one complete InferenceCall, decoded from JSON, but for its messages; ``parse`` does so thoroughly."""
+    if value.keys() != _CALL:
+        return None
+    observed_at, model_call_id = _time(value["observed_at"]), value["model_call_id"]
+    alike = tuple((key, value[key]) for key in _ALIKE)
+    if (
+        observed_at is not None
+        and is_stored_id(value["inference_call_id"])
+        and is_stored_id(value["session_id"])
+        and (model_call_id is None or is_stored_id(model_call_id))
+        and type(value["raw"]) is dict
+        and all(value[key] is None or _is_nat63(value[key]) for key in _COUNTS)
+        and all(type(item) in _HASHABLE for _, item in alike)
+        and (like := _call_parsed_once(parse, alike)) is not None
+    ):
+        return like.model_copy(update={key: value[key] for key in _OWN} | {"observed_at": observed_at})
+    return None
+
+
+_CALL: Final = frozenset(InferenceCall.model_fields) - {"input_messages", "output_messages"}
+_COUNTS: Final = ("input_tokens", "output_tokens", "duration_ms")
+_OWN: Final = ("inference_call_id", "session_id", "model_call_id", "raw", *_COUNTS)
+_ALIKE: Final = tuple(sorted(_CALL - {*_OWN, "observed_at"}))
+_HASHABLE: Final = frozenset({str, int, type(None)})
+"""Not bool and float: they would be found as the integer they equal."""
+
+
+def _is_nat63(value: object) -> bool:
+    return type(value) is int and 0 <= value <= MAX_NAT63
+
+
+@lru_cache(maxsize=1024)
+def _call_parsed_once(
+    parse: Callable[[JsonObject], InferenceCall], alike: tuple[tuple[str, Any], ...]
+) -> InferenceCall | None:
+    ids = {"inference_call_id": _ANY_ID, "session_id": _ANY_ID, "observed_at": _ANY_TIME, "raw": {}}
+    try:
+        return parse(dict.fromkeys(_OWN) | ids | dict(alike))
     except BundleError:
         return None
 

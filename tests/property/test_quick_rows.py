@@ -1,5 +1,6 @@
 """Property: rows of the organization-wide populations read the same fast and thoroughly (bundle.md §4.2)."""
 
+import json
 from typing import Any
 
 from hypothesis import given
@@ -7,10 +8,18 @@ from hypothesis import strategies as st
 
 from sediment_assets.bundle import population_records
 from sediment_assets.bundle.errors import BundleError
-from sediment_assets.bundle.population_records import _IdentityRow, _parse_evidence, parse_evidence, parse_identity_row
-from sediment_assets.bundle.quick_rows import quick_evidence, quick_identity
+from sediment_assets.bundle.population_records import (
+    _IdentityRow,
+    _parse_evidence,
+    _parse_head,
+    parse_evidence,
+    parse_identity_row,
+)
+from sediment_assets.bundle.quick_rows import quick_call, quick_evidence, quick_identity
 from sediment_assets.bundle.shapes import parse_record
 from sediment_assets.derive.fact_reader import CallIdentity
+from sediment_assets.facts.json_values import encode_canonical
+from tests.builders import make_call
 
 TIME = "2026-01-02T03:04:05+00:00"
 IDENTITY = {
@@ -32,8 +41,10 @@ EVIDENCE = {
     "source_push_id": None,
     "source_table": "pushes",
 }
+CALL = json.loads(encode_canonical(make_call(model_call_id="m1", user_id="ann").model_dump()))
+del CALL["input_messages"], CALL["output_messages"]
 ODD = st.sampled_from(
-    [None, "", " a", "a\0", "\ud800", "é", "Acme", "A/b", 1, 42, True, 1.0, [], ["t1", 1], ["t1 "], {}]
+    [None, "", " a", "a\0", "\ud800", "é", "Acme", 1, 42, -1, 2**63, True, 1.0, [], ["t1", 1], ["t1 "], {}, {"k": []}]
 )
 OTHER = st.sampled_from(
     ["pushes", "pull_request_merges", "session_commit_observations", "head_repo", "42", "042", "github", "GitHub.com"]
@@ -75,6 +86,14 @@ def test_evidence_reads_the_same_fast_and_thoroughly(value: dict[str, Any]) -> N
     assert quick_evidence(value, population_records._parse_evidence) in (None, thorough)
 
 
+@given(changed(CALL))
+def test_a_call_reads_the_same_fast_and_thoroughly(value: dict[str, Any]) -> None:
+    thorough = outcome(_parse_head, value)
+    quick = quick_call(value, _parse_head)
+    assert quick is None or (quick == thorough and repr(quick) == repr(thorough))
+
+
 def test_ordinary_rows_are_read_fast() -> None:
+    assert quick_call(CALL, _parse_head) == _parse_head(CALL)
     assert quick_identity(IDENTITY) == parse_identity_row(IDENTITY)
     assert quick_evidence(EVIDENCE, _parse_evidence) == _parse_evidence(EVIDENCE)
