@@ -6,6 +6,7 @@ from datetime import datetime
 from functools import partial
 from itertools import groupby, islice
 from operator import attrgetter
+from pathlib import Path
 
 from sqlalchemy import Connection, Engine, Table, func, select, text
 
@@ -95,11 +96,20 @@ class FactSnapshot:
         return max((instant for instant in latest if instant is not None), default=None)
 
     def store_state(self) -> str:
-        """Where the store is, and how large (SQLite) or which of its server's databases (PostgreSQL)."""
-        is_file = self._connection.dialect.name == Dialect.SQLITE
-        query = "PRAGMA page_count" if is_file else "SELECT oid FROM pg_database WHERE datname = current_database()"
+        """Name the store and what becomes another when it is made anew: its file, or its table in the database."""
         with readable_failures(self._connection.engine):
-            return f"{label_of(self._connection.engine.url)} {self._connection.scalar(text(query))}"
+            return f"{label_of(self._connection.engine.url)} {self._made()}"
+
+    def _made(self) -> str:
+        if self._connection.dialect.name == Dialect.SQLITE:
+            pages = self._connection.scalar(text("PRAGMA page_count"))
+            try:
+                file = Path(self._connection.engine.url.database or "").stat()
+            except FileNotFoundError:  # removed meanwhile: the snapshot is still whole
+                return f"{pages} removed"
+            return f"{pages} {file.st_ino} {file.st_mtime_ns}"
+        made = "SELECT concat_ws(' ', d.oid, pg_relation_filenode('inference_calls')) FROM pg_database d"
+        return str(self._connection.scalar(text(f"{made} WHERE d.datname = current_database()")))
 
     def visible_ids(self, table: FactTable) -> Iterator[str]:
         """Ids of a table's Facts by (capture instant, id): read from an index, where there is one."""

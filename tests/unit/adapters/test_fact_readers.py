@@ -6,6 +6,7 @@ import pytest
 
 from sediment_assets.adapters.fact_store.engine import reading_engine, writing_engine
 from sediment_assets.adapters.fact_store.snapshot import open_facts
+from tests.builders import make_call, plain_message
 from tests.fact_content_cases import FactContentCases
 from tests.fact_reader_cases import FactReaderCases
 from tests.memory import MemoryFacts
@@ -33,3 +34,19 @@ class TestSqliteFacts(FactReaderCases, FactContentCases):
                 yield reader
 
         return open_sqlite
+
+    def test_a_store_made_anew_at_its_place_is_another_one(self, open_reader, tmp_path):
+        states = []
+        for output in ("one answer", "two answer"):
+            with open_reader([make_call(output_messages=[plain_message("assistant", output)])]) as facts:
+                states.append(facts.store_state())
+                assert facts.store_state() == states[-1]
+            with open_facts(reading_engine(f"sqlite:///{tmp_path}/acme.db"), "acme") as again:
+                assert again.store_state() == states[-1]
+            (tmp_path / "acme.db").unlink()
+        assert states[0] != states[1]
+
+    def test_a_store_removed_while_it_is_read_still_has_a_state(self, open_reader, tmp_path):
+        with open_reader([make_call()]) as facts:
+            (tmp_path / "acme.db").unlink()
+            assert facts.store_state()
