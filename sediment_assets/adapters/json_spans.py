@@ -3,8 +3,9 @@
 import re
 from typing import Final
 
-_BRACKET: Final = re.compile(rb'["\[\]{}]')
-_STRING: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_NO_BRACKETS: Final = re.compile(rb'[^"\[\]{}]*+(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"[^"\[\]{}]*+)*+', re.DOTALL)
+"""Everything up to the next bracket that is in no string."""
+_STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _SCALAR: Final = re.compile(rb'[^\s,\[\]{}"]*')
 
 
@@ -18,20 +19,11 @@ def value_end(data: bytes | bytearray, start: int) -> int | None:
         end = match_end(_SCALAR, data, start)
         return None if end == len(data) else max(end, start + 1)
     depth, position = 0, start
-    while (bracket := _BRACKET.search(data, position)) is not None:
-        position = bracket.end()
-        match bracket[0]:
-            case b'"':
-                string = _STRING.match(data, position - 1)
-                if string is None:
-                    return None
-                position = string.end()
-            case b"[" | b"{":
-                depth += 1
-            case _:
-                depth -= 1
-                if depth == 0:
-                    return position
+    while (position := match_end(_NO_BRACKETS, data, position)) < len(data) and data[position] != ord('"'):
+        depth += 1 if data[position] in b"[{" else -1
+        position += 1
+        if depth == 0:
+            return position
     return None
 
 
