@@ -51,11 +51,6 @@ class PopulationSpec:
     schema_version: int
 
     @property
-    def file_stem(self) -> str:
-        """Stem of the population's files: ``<stem>.jsonl`` or ``<stem>.<split>.jsonl``."""
-        return self.population.value
-
-    @property
     def schema_path(self) -> str:
         """Path of the JSON Schema document under ``schemas/``."""
         return f"training-rows/{self.schema_slug}/v{self.schema_version}.json"

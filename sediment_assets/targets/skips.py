@@ -142,13 +142,6 @@ class SkipTally(Generic[R]):
         """Return reason to count, in the order in which the reasons first occurred (targets.md §13)."""
         return {reason.value: count for reason, count in self._counts.items()}
 
-    def by_unit(self) -> dict[SkipUnit, dict[str, int]]:
-        """Return the same counts, apart by what they count."""
-        units: dict[SkipUnit, dict[str, int]] = {}
-        for reason, count in self._counts.items():
-            units.setdefault(unit_of(reason, self.population), {})[reason.value] = count
-        return units
-
     def examples(self) -> dict[str, tuple[str, ...]]:
         """Return reason to the first few Sessions that it was counted for, in the order of ``as_dict``."""
         return {reason.value: tuple(self._examples[reason]) for reason in self._counts}

@@ -21,7 +21,7 @@ def fields_with_schema(row_model):
 )
 def test_what_each_target_writes_and_needs(target, populations, needs_mirrors, manifest):
     spec = TARGETS[parse_target(target)]
-    assert [population.file_stem for population in spec.populations] == populations
+    assert [own.population for own in spec.populations] == populations
     assert (spec.needs_mirrors, spec.writes_environment_manifest) == (needs_mirrors, manifest)
 
 

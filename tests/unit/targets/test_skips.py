@@ -5,9 +5,8 @@ from collections import Counter
 import pytest
 
 from sediment_assets.ci.runs import CISkip
-from sediment_assets.repositories.reasons import RepositoryReason
 from sediment_assets.targets.registry import Population, Target
-from sediment_assets.targets.skips import MAX_EXAMPLES, RowSkip, SkipTally, SkipUnit, TaskSkip, unit_of, vocabulary
+from sediment_assets.targets.skips import MAX_EXAMPLES, RowSkip, SkipTally, TaskSkip, unit_of, vocabulary
 
 S, W, R = (
     (Target.SEDIMENT, Population.TASKS),
@@ -75,13 +74,3 @@ def test_the_first_few_sessions_of_each_reason_are_named_once():
         "unrepresentable_unicode": ("s1",),
     }
     assert tally.as_dict()["non_finite_number"] == 2 * (MAX_EXAMPLES + 3)
-
-
-def test_counts_are_shown_apart_by_unit():
-    tally = SkipTally(Population.ROLLOUTS)
-    tally.add_ci(Counter({RepositoryReason.IDENTITY_ABSENT: 3}), "s1")
-    tally.add(RowSkip.NON_FINITE_NUMBER, "s1")
-    assert tally.by_unit() == {
-        SkipUnit.CI_OUTCOME: {"repository_identity_absent": 3},
-        SkipUnit.SEGMENT: {"non_finite_number": 1},
-    }
