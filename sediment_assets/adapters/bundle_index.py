@@ -5,7 +5,6 @@ worthless once its process has ended.
 """
 
 import sqlite3
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
@@ -16,6 +15,7 @@ from typing import Any, Final, Self
 from sediment_assets.bundle.validate.index import Group, Known
 from sediment_assets.derive.fact_reader import StoredCall
 from sediment_assets.publish.durable import PublishError, create_file, reported
+from sediment_assets.recent import Recent
 
 _SCHEMA: Final = """
 PRAGMA page_size = 16384;
@@ -48,8 +48,7 @@ class BundleIndex:
         self._path = path
         self._place = place or path
         """What errors call it: the directory that is being made, for an index beside what is staged."""
-        self._latest: OrderedDict[str, tuple[int, str]] = OrderedDict()
-        self._latest_size = 0
+        self._latest = Recent[str, tuple[int, str]](_LATEST_SIZE, lambda latest: len(latest[1]))
         with reported(self._place, "create the index of a bundle for"):
             create_file(path).close()  # private before SQLite opens it
         # Never committed: without a journal a transaction costs nothing, and the file ends with its process anyway.
@@ -113,22 +112,14 @@ class BundleIndex:
             call.output_text,
         )
         if added:
-            self._keep_latest(call.session_id, line, call.input_text)
+            self._latest.keep(call.session_id, (line, call.input_text))
         return added
 
     def _shared_with_latest(self, call: StoredCall) -> tuple[int | None, int]:
         """Return the line of the Session's latest call and how many characters its input shares, all or none."""
-        line, text = self._latest.get(call.session_id, (None, ""))
+        line, text = self._latest.get(call.session_id) or (None, "")
         shared = len(text) - 1  # without the closing bracket
         return (line, shared) if line is not None and call.input_text.startswith(text[:shared]) else (None, 0)
-
-    def _keep_latest(self, session_id: str, line: int, text: str) -> None:
-        _, forgotten = self._latest.pop(session_id, (0, ""))
-        self._latest[session_id] = (line, text)
-        self._latest_size += len(text) - len(forgotten)
-        while self._latest_size > _LATEST_SIZE:
-            _, (_, oldest) = self._latest.popitem(last=False)
-            self._latest_size -= len(oldest)
 
     def call_session(self, inference_call_id: str) -> str | None:
         """See ``RowIndex``."""

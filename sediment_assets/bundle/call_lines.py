@@ -4,7 +4,6 @@ When a line continues an earlier line of its Session byte for byte, only the res
 same functions as a whole line. Equal bytes are equal values; anything unusual, and anything wrong, is read whole.
 """
 
-from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -21,6 +20,7 @@ from sediment_assets.facts.json_values import (
     decode_canonical,
     respelled,
 )
+from sediment_assets.recent import Recent
 
 HISTORY_BYTES: Final = 16 * 2**20
 """Most memory for remembered histories; the least recently used Sessions are forgotten first."""
@@ -40,7 +40,6 @@ class _History:
     source: bytes
     stored: str
 
-    @property
     def size(self) -> int:
         """Memory it takes."""
         return len(self.source) + len(self.stored)
@@ -53,8 +52,7 @@ class CallLines:
     """Reads the lines of one bundle's calls, in any order."""
 
     def __init__(self) -> None:
-        self._histories: OrderedDict[bytes, _History] = OrderedDict()
-        self._size = 0
+        self._histories = Recent[bytes, _History](HISTORY_BYTES, _History.size)
 
     def parse(self, line: bytes) -> CarriedCall:
         """Read one line, with its LF.
@@ -73,7 +71,7 @@ class CallLines:
         head = decode_canonical(_unescaped(line[len(OPENING) : field]) + "}")
         start = field + len(_INPUT)
         session = _session(line)
-        known = self._histories.get(session, _NOTHING)
+        known = self._histories.get(session) or _NOTHING
         after = start + len(known.source)
         if not line.startswith(known.source, start) or line[after : after + 1] not in (b",", b"]"):
             known, after = _NOTHING, start
@@ -89,16 +87,8 @@ class CallLines:
         stored = "".join((known.stored, comma.decode(), respelled(new, sort_keys=False)[1:-1]))
         carried = carried_call(values, f"[{stored}]")
         if new:
-            self._remember(session, _History(line[start : after + len(source)], stored))
+            self._histories.keep(session, _History(line[start : after + len(source)], stored))
         return carried
-
-    def _remember(self, session: bytes, history: _History) -> None:
-        forgotten = self._histories.pop(session, _NOTHING)
-        self._size += history.size - forgotten.size
-        self._histories[session] = history
-        while self._size > HISTORY_BYTES:
-            _, oldest = self._histories.popitem(last=False)
-            self._size -= oldest.size
 
 
 def _session(line: bytes) -> bytes:

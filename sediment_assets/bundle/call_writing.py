@@ -4,7 +4,6 @@ Where a call's stored input continues the latest one of its Session character fo
 taken over, and only what follows is read, validated and encoded. Equal text is equal value, and gives equal bytes.
 """
 
-from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,6 +14,7 @@ from sediment_assets.derive.fact_reader import FullCall
 from sediment_assets.errors import SedimentError
 from sediment_assets.facts.json_values import encode_canonical, respelled
 from sediment_assets.facts.messages import is_stored_message
+from sediment_assets.recent import Recent
 
 HISTORY_SIZE: Final = 16 * 2**20
 """Most memory for remembered histories; the least recently used Sessions are forgotten first."""
@@ -29,7 +29,6 @@ class _History:
     stored: str
     spelled: bytes
 
-    @property
     def size(self) -> int:
         """Memory it takes."""
         return len(self.stored) + len(self.spelled)
@@ -42,15 +41,14 @@ class CallWriter:
     """Encodes the calls of one bundle, in any order."""
 
     def __init__(self) -> None:
-        self._histories: OrderedDict[str, _History] = OrderedDict()
-        self._size = 0
+        self._histories = Recent[str, _History](HISTORY_SIZE, _History.size)
 
     def line(self, call: FullCall) -> bytes:
         """Return ``encode_line`` of the whole Fact.
 
         Raises what reading the Fact raises, and JsonError as ``encode_line`` does.
         """
-        known = self._histories.get(call.session_id, _NOTHING)
+        known = self._histories.get(call.session_id) or _NOTHING
         rest = _after(known.stored, call.input_text)
         if rest is not None:
             try:
@@ -70,16 +68,8 @@ class CallWriter:
         # The first match is the record's own key: inside a string its quotes would be escaped twice, and what stands
         # before it holds no object.
         head, field, tail = line.partition(_INPUT)
-        self._remember(call.session_id, _History(call.input_text[1:-1], spelled))
+        self._histories.keep(call.session_id, _History(call.input_text[1:-1], spelled))
         return b"".join((head, field, spelled, tail))
-
-    def _remember(self, session_id: str, history: _History) -> None:
-        forgotten = self._histories.pop(session_id, _NOTHING)
-        self._size += history.size - forgotten.size
-        self._histories[session_id] = history
-        while self._size > HISTORY_SIZE:
-            _, oldest = self._histories.popitem(last=False)
-            self._size -= oldest.size
 
 
 def _canonical_messages(text: str) -> str | None:
