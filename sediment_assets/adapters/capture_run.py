@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from sediment_assets.adapters.capture_told import ToldFacts
 from sediment_assets.adapters.fact_store.import_lines import LineError, PreparedLine
-from sediment_assets.adapters.fact_store.prepared_facts import PreparedFacts
+from sediment_assets.adapters.fact_store.prepared_facts import Prepared, PreparedFacts
 from sediment_assets.adapters.fact_store.table_summary import TableSummary
 from sediment_assets.capture.contract import Remainder, Translated, Untranslated
 from sediment_assets.capture.tally import Tally
@@ -81,7 +81,8 @@ def store_capture(engine: "Engine", outcomes: Outcomes, tally: Tally, *, strict:
         batches = FactBatches(connection)
         conflicts: list[str] = []
         count = 0
-        for fact, place, line, _ in _prepared(outcomes, tally):
+        for fact, place, prepared, _ in _prepared(outcomes, tally):
+            line = prepared.line()
             batches.summary(fact.TABLE).read += 1
             batches.add(fact.TABLE, PlacedLine(place, line), _size(line))
             count += len(batches.conflicts)
@@ -107,10 +108,10 @@ def emit_capture(out: Path, outcomes: Outcomes, tally: Tally, *, strict: bool = 
 
     summaries: dict[str, TableSummary] = {}
     with staged_tables(out) as tables:
-        for fact, _, line, is_new in _prepared(outcomes, tally):
+        for fact, _, prepared, is_new in _prepared(outcomes, tally):
             if is_new:
-                tables.write(fact, line)
-            _count(summaries, fact, line, is_new=is_new, is_stored=True)
+                tables.write(fact, prepared.line())
+            _count(summaries, fact, prepared, is_new=is_new, is_stored=True)
         _refuse_if_strict(tally, strict)
         tables.publish()
     return CaptureSummary(str(out), tuple(summaries.values()))
@@ -122,14 +123,14 @@ def check_capture(outcomes: Outcomes, tally: Tally, *, strict: bool = False) -> 
     :raises StrictCaptureError: ``strict``, and something unexpected gave no Fact.
     """
     summaries: dict[str, TableSummary] = {}
-    for fact, _, line, is_new in _prepared(outcomes, tally):
-        _count(summaries, fact, line, is_new=is_new, is_stored=False)
+    for fact, _, prepared, is_new in _prepared(outcomes, tally):
+        _count(summaries, fact, prepared, is_new=is_new, is_stored=False)
     _refuse_if_strict(tally, strict)
     return CaptureSummary(None, tuple(summaries.values()))
 
 
-def _prepared(outcomes: Outcomes, tally: Tally) -> Iterator[tuple[Fact, str, PreparedLine, bool]]:
-    """Yield each Fact with its place and its redacted row, and whether it is the first with its id.
+def _prepared(outcomes: Outcomes, tally: Tally) -> Iterator[tuple[Fact, str, Prepared, bool]]:
+    """Yield each Fact with its place, ready to be stored, and whether it is the first with its id.
 
     What is no Fact, beyond what can be stored, or another call than the first with its id, is counted.
     """
@@ -139,26 +140,26 @@ def _prepared(outcomes: Outcomes, tally: Tally) -> Iterator[tuple[Fact, str, Pre
             tally.add(outcome)
             continue
         try:
-            line = facts.prepare(outcome.fact)
+            prepared = facts.prepare(outcome.fact)
         except LineError as error:
             tally.add(Untranslated(outcome.place, Remainder.INVALID_VALUE, str(error)))
             continue
-        is_new = told.is_new(outcome.fact, outcome.place, line)
+        is_new = told.is_new(outcome.fact, outcome.place, prepared)
         if isinstance(is_new, Untranslated):
             tally.add(is_new)
         else:
-            yield outcome.fact, outcome.place, line, is_new
+            yield outcome.fact, outcome.place, prepared, is_new
 
 
 def _count(
-    summaries: dict[str, TableSummary], fact: Fact, line: PreparedLine, *, is_new: bool, is_stored: bool
+    summaries: dict[str, TableSummary], fact: Fact, prepared: Prepared, *, is_new: bool, is_stored: bool
 ) -> None:
     summary = summaries.setdefault(fact.TABLE, TableSummary(fact.TABLE))
     summary.read += 1
     summary.present += not is_new
     summary.stored += is_new and is_stored
-    if is_new:
-        summary.redactions.update(line.redactions)
+    if is_new and prepared.redactions:
+        summary.redactions.update(prepared.redactions)
 
 
 def _size(line: PreparedLine) -> int:

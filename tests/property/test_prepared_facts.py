@@ -28,20 +28,35 @@ RAWS = st.dictionaries(st.sampled_from(["a", "api_key", "é", "tools"]), capture
 def small_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prepared_facts, "REMEMBERED_BYTES", 4000)
     monkeypatch.setattr(prepared_facts, "_WORTH_KEEPING", 4)
+    monkeypatch.setattr(prepared_facts, "_RECENT", 2)
 
 
-@given(st.lists(MESSAGES, min_size=1, max_size=8), st.lists(st.tuples(st.integers(0, 8), RAWS), min_size=1, max_size=8))
-def test_memory_changes_nothing(messages: list[Message], calls: list[tuple[int, dict[str, Any]]]):
+@given(
+    st.lists(MESSAGES, min_size=1, max_size=8),
+    st.lists(RAWS, min_size=1, max_size=3),
+    st.lists(st.tuples(st.integers(0, 8), st.integers(0, 2)), min_size=1, max_size=8),
+)
+def test_memory_changes_nothing(messages: list[Message], raws: list[dict[str, Any]], calls: list[tuple[int, int]]):
     facts = PreparedFacts()
-    for number, (length, raw) in enumerate(calls):
-        call = make_call(inference_call_id=f"c{number}").model_copy(
-            update={"input_messages": tuple(messages[:length]), "output_messages": tuple(messages[length:]), "raw": raw}
-        )
-        expected, got = prepare_fact(call), facts.prepare(call)
-        assert got.row == expected.row
-        assert got.aliases == expected.aliases
+    prepared = []
+    for number, (length, which) in enumerate(calls):
+        update = {
+            "input_messages": tuple(messages[:length]),
+            "output_messages": tuple(messages[length:]),
+            "raw": raws[which % len(raws)],
+        }
+        call = make_call(inference_call_id=f"c{number}").model_copy(update=update)
+        prepared.append((prepare_fact(call), facts.prepare(call)))
+    for expected, got in prepared:  # rows may be asked for when others have gone on
+        line = got.line()
+        assert line.row == expected.row
+        assert line.aliases == expected.aliases
+        assert line.redactions == got.redactions
         assert dict(got.redactions) == {reason: count for reason, count in expected.redactions.items() if count}
+    said = {(one.row["input_messages"], one.row["output_messages"]) for one, _ in prepared}
+    assert len({got.messages for _, got in prepared}) == len(said)
 
 
 def test_other_facts_are_prepared_as_ever():
-    assert PreparedFacts().prepare(make_push()) == prepare_fact(make_push())
+    prepared = PreparedFacts().prepare(make_push())
+    assert (prepared.line(), prepared.messages) == (prepare_fact(make_push()), b"")
