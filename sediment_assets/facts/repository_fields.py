@@ -27,22 +27,31 @@ class RepositoryFact(Fact):
 
     @model_validator(mode="after")
     def _identity_is_whole(self) -> Self:
-        triple = (self.repository_provider, self.repository_host, self.repository_id)
-        absent = triple.count(None)
-        if absent not in (0, 3):
-            got = ", ".join(shown(part) for part in triple)
-            names = "repository_provider, repository_host and repository_id"
-            raise field_error("repository_id", f"expected {names} all set or all null, got {got}")
-        if absent:
-            return self
-        if self.schema_version == 1:
-            raise field_error("schema_version", "expected the integer 2 with repository identity, got 1")
-        provider = getattr(self, "provider", None)
-        if isinstance(provider, ForgeProvider) and provider is not self.repository_provider:
-            raise field_error("provider", f"expected repository_provider ({shown(triple[0])}), got {shown(provider)}")
+        identity = (self.repository_provider, self.repository_host, self.repository_id)
+        require_whole_identity(identity, self.schema_version, getattr(self, "provider", None))
         return self
 
     @property
     def is_identified(self) -> bool:
         """Whether the Fact itself names the repository by the forge's id."""
         return self.repository_id is not None
+
+
+def require_whole_identity(
+    identity: tuple[ForgeProvider | None, str | None, str | None], schema_version: int, provider: object
+) -> None:
+    """Refuse half an identity, one in version 1, and one of another forge than the Fact's ``provider``.
+
+    Raises PydanticCustomError, a ValueError. A ``provider`` that is no forge says nothing.
+    """
+    absent = identity.count(None)
+    if absent not in (0, 3):
+        got = ", ".join(shown(part) for part in identity)
+        names = "repository_provider, repository_host and repository_id"
+        raise field_error("repository_id", f"expected {names} all set or all null, got {got}")
+    if absent:
+        return
+    if schema_version == 1:
+        raise field_error("schema_version", "expected the integer 2 with repository identity, got 1")
+    if isinstance(provider, ForgeProvider) and provider is not identity[0]:
+        raise field_error("provider", f"expected repository_provider ({shown(identity[0])}), got {shown(provider)}")

@@ -43,7 +43,7 @@ messages = st.builds(
     st.lists(parts, max_size=2),
     st.sampled_from([None, "stop"]),
 )
-ODD_SPELLINGS = ["spaced", "utf-8", "sorted", "cut", "twice", "comma", "semicolon", "last", "last comma"]
+ODD_SPELLINGS = ["spaced", "utf-8", "sorted", "cut", "twice", "comma", "semicolon", "last", "last comma", "raw first"]
 spellings = st.sampled_from(["canonical"] * 8 + ODD_SPELLINGS)
 
 
@@ -72,6 +72,11 @@ def spell(values: dict, spelling: str) -> bytes:
             fields["input_messages"] = fields.pop("input_messages")
             last = json.dumps(fields, separators=(",", ":")).encode()
             return last if spelling == "last" else last[:-1] + b",}"
+        case "raw first":
+            fields = json.loads(line)
+            return json.dumps(
+                {"raw": fields.pop("raw") | {"n": [2**70, 1e-7]}, **fields}, separators=(",", ":")
+            ).encode()
     return line
 
 
@@ -82,14 +87,19 @@ def lines(draw):
     drawn = []
     for n in range(draw(st.integers(1, 8))):
         which = draw(st.integers(0, len(histories) - 1))
-        history = histories[which][: draw(st.integers(0, 6))]
+        length = draw(st.integers(0, 6))
+        history = histories[which][:length]
+        answers = draw(st.lists(messages, max_size=1))
+        if draw(st.booleans()):  # the answer that a longer history repeats, its finish reason kept or not
+            reason = draw(st.sampled_from([None, "stop", 'a"b']))
+            answers = [answer | {"finish_reason": reason} for answer in histories[which][length : length + 1]]
         if draw(st.booleans()):
             history = [*history, draw(messages)]
         values = {
             "inference_call_id": f"c{n}",
             "session_id": draw(st.sampled_from([f"s{which}"] * 5 + [None])),
             "input_messages": history,
-            "output_messages": draw(st.lists(messages, max_size=1)),
+            "output_messages": answers,
             "raw": draw(st.sampled_from([{}, {"input_messages": [1]}, {"x-api-key": "hunter2"}, {"t": "hunter2"}])),
         }
         drawn.append(spell(values, draw(spellings)))

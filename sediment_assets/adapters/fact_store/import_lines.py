@@ -5,12 +5,13 @@ not (``import_rows``).
 """
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from typing import Final
 
 from pydantic import ValidationError
 
+from sediment_assets.adapters.fact_store.import_fields import ordinary_row
 from sediment_assets.adapters.fact_store.stored_rows import to_row
 from sediment_assets.facts.defaults import new_id, now
 from sediment_assets.facts.expected import expected
@@ -21,6 +22,8 @@ from sediment_assets.facts.redaction import RedactionReason, redact
 from sediment_assets.facts.tables import JSONL_MODELS
 
 _BOM = b"\xef\xbb\xbf"
+NO_REDACTIONS: Final[Counter[RedactionReason]] = Counter()
+"""Shared by all lines and messages in which nothing was redacted; never changed."""
 
 
 class LineError(ValueError):
@@ -33,7 +36,7 @@ class PreparedLine:
 
     row: JsonObject
     aliases: tuple[str, ...] = ()
-    redactions: Mapping[RedactionReason, int] = field(default_factory=Counter)
+    redactions: Counter[RedactionReason] = field(default_factory=lambda: NO_REDACTIONS)
 
 
 def parse_line(table: str, line: bytes) -> FrozenModel:
@@ -61,6 +64,9 @@ def validate(table: str, values: JsonObject) -> FrozenModel:
 
 def prepare_line(table: str, line: bytes) -> PreparedLine:
     """Read, validate and redact one line of a table of Facts. Raises LineError."""
+    row = ordinary_row(table, line)
+    if row is not None:
+        return PreparedLine(row)
     fact = parse_line(table, line)
     assert isinstance(fact, Fact)
     return prepare_fact(fact)

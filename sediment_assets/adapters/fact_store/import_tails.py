@@ -6,13 +6,15 @@ which it would be stored keeps its text; every other tail is decoded message by 
 
 import json
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, Final
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
 
 import orjson
 
-from sediment_assets.adapters.fact_store.import_lines import PreparedLine, prepare_fact, validate
+from sediment_assets.adapters.fact_store.import_fields import read_fields
+from sediment_assets.adapters.fact_store.import_lines import NO_REDACTIONS, PreparedLine, prepare_fact, validate
 from sediment_assets.facts.inference_call import InferenceCall
 from sediment_assets.facts.json_values import JsonObject, decode, encode_stored
 from sediment_assets.facts.messages import Message, call_aliases, is_stored_message
@@ -23,58 +25,78 @@ from sediment_assets.facts.vocabulary import FactTable, GatewayProvider
 _MAX_BRACKETS: Final = 1000
 """Messages with more brackets may nest too deeply; ``import_lines`` judges them."""
 _DECODER: Final = json.JSONDecoder()
-NO_REDACTIONS: Final[Counter[RedactionReason]] = Counter()
-"""Shared by all messages in which nothing was redacted; never changed."""
+_CAPTURED: Final = ("output_messages", "raw")
 
 
 class UnusualError(Exception):
     """A line to be read the thorough way."""
 
 
-@dataclass(frozen=True, slots=True)
-class NewMessage:
-    """A message as a line spells it, and its value. ``is_clean``: the source is its stored text, nothing to redact."""
+class NewMessage(NamedTuple):
+    """A message: how many bytes a line spells it with, its value, and its stored text if the line spells just that.
 
-    source: bytes
+    With a text nothing is to be redacted in it.
+    """
+
+    size: int
     value: Any
-    is_clean: bool = False
+    text: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Tail:
-    """The new messages and the other fields. ``is_clean``: exactly decoded by orjson, and nothing to redact."""
+class Tail(NamedTuple):
+    """The new messages and the other fields.
+
+    ``texts``: what is stored of fields that hold JSON, if the line spells them so and nothing is to be redacted.
+    """
 
     messages: list[NewMessage]
     rest: JsonObject
-    is_clean: bool = False
+    texts: Mapping[str, str] = MappingProxyType({})
 
 
-def stored_tail(source: bytes, *, is_first: bool) -> Tail | None:
+def stored_tail(line: bytes, start: int, *, is_first: bool) -> Tail | None:
     """Read a tail that is spelled as Facts are stored; None for any other.
 
     That spelling its values again gives the same text proves that orjson read every number exactly.
     """
-    text = source.removesuffix(b"\n")
-    if not (is_first or text.startswith((b",", b"]"))) or not text.isascii():
-        return None
+    comma = "" if is_first or line.startswith(b"]", start) else ","
     try:
-        values = orjson.loads(b'{"input_messages":[' + text.removeprefix(b"" if is_first else b","))
+        values = orjson.loads(b'{"input_messages":[' + line[start + len(comma) :])
     except orjson.JSONDecodeError:
         return None
     messages = values.pop("input_messages")
     if type(messages) is not list:
         return None
     spelled = [encode_stored(message) for message in messages]
-    comma = "" if is_first or not spelled else ","
-    fields = f",{encode_stored(values)[1:]}" if values else "}"
-    if f"{comma}{','.join(spelled)}]{fields}".encode() != text:
+    texts = {name: encode_stored(values[name]) for name in _CAPTURED if name in values}
+    fields = _spelled_members(values, texts)
+    source = f"{comma if spelled else ''}{','.join(spelled)}]{',' if fields else ''}{fields}}}".encode()
+    if not line.startswith(source, start) or line[start + len(source) :] not in (b"\n", b""):
         return None
-    is_clean = not may_hold_credential(text)
+    if may_hold_credential(source):
+        return Tail([NewMessage(len(text), value) for text, value in zip(spelled, messages, strict=True)], values)
     new = [
-        NewMessage(spelling.encode(), value, is_clean and is_stored_message(value))
-        for spelling, value in zip(spelled, messages, strict=True)
+        NewMessage(len(text), value, text if is_stored_message(value) else None)
+        for text, value in zip(spelled, messages, strict=True)
     ]
-    return Tail(new, values, is_clean)
+    return Tail(new, values, texts)
+
+
+def _spelled_members(values: JsonObject, texts: Mapping[str, str]) -> str:
+    """Spell the members of an object, those of ``texts`` with the text that is there."""
+    members = []
+    others: JsonObject = {}
+    for name, value in values.items():
+        if name not in texts:
+            others[name] = value
+            continue
+        if others:
+            members.append(encode_stored(others)[1:-1])
+            others = {}
+        members.append(f'"{name}":{texts[name]}')
+    if others:
+        members.append(encode_stored(others)[1:-1])
+    return ",".join(members)
 
 
 def decoded_tail(source: bytes, *, is_first: bool) -> Tail:
@@ -89,7 +111,7 @@ def decoded_tail(source: bytes, *, is_first: bool) -> Tail:
             value, end = _DECODER.raw_decode(tail, position)
             if tail.count("[", position, end) + tail.count("{", position, end) > _MAX_BRACKETS:
                 raise UnusualError
-            new.append(NewMessage(tail[position:end].encode(), value))
+            new.append(NewMessage(len(tail[position:end].encode()), value))
             position = end
             if tail[position] == "]":
                 break
@@ -113,21 +135,30 @@ def prepare_rest(head: JsonObject, tail: Tail) -> PreparedLine:
     values = head | tail.rest
     if "input_messages" in values:
         raise UnusualError
-    output, raw = tail.rest.get("output_messages"), tail.rest.get("raw")
-    if (
-        not tail.is_clean
-        or type(raw) is not dict
-        or type(output) is not list
-        or not all(map(is_stored_message, output))
-    ):
+    output: Any = tail.rest.get("output_messages")
+    raw = tail.rest.get("raw")
+    row = None
+    if tail.texts and type(raw) is dict and type(output) is list and all(map(is_stored_message, output)):
+        row = read_fields(InferenceCall, values)
+    if row is None:
         return _prepare_rest_thoroughly(values)
-    call = validate(FactTable.INFERENCE_CALLS, values | {"input_messages": [], "output_messages": [], "raw": {}})
-    assert isinstance(call, InferenceCall)
-    row = call.model_dump()
-    row["output_messages"], row["raw"] = encode_stored(output), encode_stored(raw)
-    aliases = tuple(sorted(call_aliases(output, call.model_call_id)))
+    row |= tail.texts
+    aliases = tuple(sorted(call_aliases(output, row["model_call_id"])))
     row["call_alias_count"] = len(aliases)
     return PreparedLine(row, aliases)
+
+
+def answer_of(prepared: PreparedLine, tail: Tail) -> tuple[bytes, bytes]:
+    """Return how another call would go on that repeats a call's only answer: all but the finish reason, and that.
+
+    Nothing unless the answer is spelled as it is stored: what was judged once needs no judging there.
+    """
+    text = tail.texts.get("output_messages")
+    output: Any = tail.rest.get("output_messages")
+    if text is None or text is not prepared.row["output_messages"] or len(output) != 1:
+        return b"", b""
+    reason = encode_stored(output[0]["finish_reason"]) + "}"
+    return f",{text[1 : -len(reason) - 1]}".encode(), reason.encode()
 
 
 def _prepare_rest_thoroughly(values: JsonObject) -> PreparedLine:
@@ -140,8 +171,8 @@ def _prepare_rest_thoroughly(values: JsonObject) -> PreparedLine:
 
 def prepare_message(message: NewMessage) -> tuple[str, Counter[RedactionReason]]:
     """Validate and redact one message: its stored text, and what was redacted in it."""
-    if message.is_clean:
-        return message.source.decode(), NO_REDACTIONS
+    if message.text is not None:
+        return message.text, NO_REDACTIONS
     call = _CARRIER.model_copy(update={"input_messages": (Message.model_validate(message.value),)})
     if known_credentials(call):
         raise UnusualError

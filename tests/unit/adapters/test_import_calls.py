@@ -62,6 +62,31 @@ def test_order_does_not_cost_a_second_reading(read_messages: list, order: list[i
     assert len(read_messages) == 5
 
 
+@pytest.mark.parametrize(
+    ("answer", "repeated", "is_read"),
+    [
+        ("stop", "stop", False),
+        ("stop", None, False),
+        (None, None, False),
+        ("stop", "length", True),
+        (None, "stop", True),
+    ],
+)
+def test_an_answer_is_not_read_again_where_the_next_call_repeats_it(
+    thorough: list, read_messages: list, answer: str | None, repeated: str | None, is_read: bool
+):
+    said = plain_message("assistant", "Done –", tool_call("t9"), finish_reason=answer)
+    again = said | {"finish_reason": repeated}
+    go_on = plain_message("user", "On.")
+    reader = CallLines()
+    reader.prepare(fact_line(make_call(input_messages=history(2), output_messages=[said])))
+    for messages in ([*history(2), again, go_on], [*history(2), again]):
+        following = fact_line(make_call(inference_call_id="c2", input_messages=messages))
+        assert reader.prepare(following) == prepare_line("inference_calls", following)
+    assert read_messages == [*history(2), *([again] if is_read else []), go_on]
+    assert thorough == []
+
+
 def test_a_fork_shares_the_messages_before_it(read_messages: list):
     reader = CallLines()
     reader.prepare(line(5))
