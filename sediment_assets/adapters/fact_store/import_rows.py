@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from sqlalchemy import ColumnElement, Connection, Table, and_, literal, select, text
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import sqlite
 
 from sediment_assets.adapters.fact_store.import_lines import PreparedLine
 from sediment_assets.adapters.fact_store.location import Dialect
@@ -83,6 +83,8 @@ def _insert(connection: Connection, table: Table, batch: Sequence[PlacedLine]) -
         new = text(f"SELECT {key.name} FROM {table.name} WHERE rowid > :newest")
         stored = set(connection.scalars(new, {"newest": newest or 0}))
     else:
+        from sqlalchemy.dialects import postgresql  # imports all drivers
+
         stored = set(connection.scalars(postgresql.insert(table).on_conflict_do_nothing().returning(key), rows))
     return [item for item in batch if item.line.row[key.name] in stored]
 

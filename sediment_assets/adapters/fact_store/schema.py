@@ -6,12 +6,14 @@ the narrow ones without walking a row's overflow pages; order means nothing to a
 """
 
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import (
     BigInteger,
     Boolean,
     CheckConstraint,
     Column,
+    Connection,
     Double,
     ForeignKey,
     Identity,
@@ -20,6 +22,7 @@ from sqlalchemy import (
     MetaData,
     Table,
     UniqueConstraint,
+    event,
     func,
     literal_column,
     text,
@@ -330,12 +333,15 @@ def _inline(value: str | int) -> ColumnElement[object]:
     return literal_column(f"'{value}'" if isinstance(value, str) else str(value))
 
 
-def _declare_natural_keys() -> None:
-    for table_name, keys in NATURAL_KEYS.items():
-        table = metadata.tables[table_name]
-        for key in keys:
-            where = text(key.where)
-            Index(key.name, *key_columns(key, table), unique=True, sqlite_where=where, postgresql_where=where)
+_NATURAL_INDEXES = [
+    (Index(key.name, *key_columns(key, metadata.tables[table]), unique=True), text(key.where))
+    for table, keys in NATURAL_KEYS.items()
+    for key in keys
+]
 
 
-_declare_natural_keys()
+@event.listens_for(metadata, "before_create")
+def _limit_natural_keys(target: MetaData, connection: Connection, **_: Any) -> None:
+    """Say which rows natural keys are about, to one database only: asked for both, SQLAlchemy imports all drivers."""
+    for index, where in _NATURAL_INDEXES:
+        index.kwargs[f"{connection.dialect.name}_where"] = where

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from sqlalchemy import Connection, Table, case, null, or_
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import sqlite
 
 from sediment_assets.adapters.fact_store.location import Dialect
 from sediment_assets.adapters.fact_store.schema import capture_instant, sessions
@@ -66,8 +66,11 @@ def touch_sessions(connection: Connection, table: Table, rows: Iterable[Mapping[
 @cache
 def _merge_statement(dialect: str) -> Any:
     """Return the upsert that merges in SQL as ``SessionTotal.merged`` does in memory."""
-    insert = sqlite.insert if dialect == Dialect.SQLITE else postgresql.insert
-    statement = insert(sessions)
+    statement: Any = sqlite.insert(sessions)
+    if dialect == Dialect.POSTGRESQL:
+        from sqlalchemy.dialects import postgresql  # imports all drivers
+
+        statement = postgresql.insert(sessions)
     old, new = sessions.c, statement.excluded
     conflict = or_(old.user_id_conflict, new.user_id_conflict, old.user_id != new.user_id)
     return statement.on_conflict_do_update(
