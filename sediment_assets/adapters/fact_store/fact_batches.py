@@ -4,6 +4,7 @@ What was stored, what was there already, and what contradicts it is counted here
 is the caller's business.
 """
 
+from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -19,6 +20,8 @@ BATCH_ROWS: Final = 500
 BATCH_BYTES: Final = 4 * 2**20
 """Rows are stored as soon as they are this large together, so memory is bounded by this and the largest row."""
 
+_KEYS: Final = {name: primary_key(table).name for name, table in FACT_TABLES.items()}
+
 
 @dataclass(slots=True)
 class _Batch:
@@ -31,7 +34,7 @@ class FactBatches:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._batches: dict[FactTable, _Batch] = {}
+        self._batches: defaultdict[FactTable, _Batch] = defaultdict(_Batch)
         self.summaries: dict[str, TableSummary] = {}
         """By table, in the order in which tables were first met."""
         self.conflicts: list[str] = []
@@ -43,8 +46,8 @@ class FactBatches:
 
     def add(self, table: FactTable, item: PlacedLine, size: int) -> bool:
         """Take a row of about ``size`` bytes. True when waiting rows were stored, this one then not among them."""
-        batch = self._batches.setdefault(table, _Batch())
-        fact_id = item.line.row[primary_key(FACT_TABLES[table]).name]
+        batch = self._batches[table]
+        fact_id = item.line.row[_KEYS[table]]
         is_full = len(batch.rows) >= BATCH_ROWS or batch.size >= BATCH_BYTES or fact_id in batch.rows
         if is_full:
             self.flush()
@@ -65,5 +68,6 @@ class FactBatches:
         summary.stored += len(result.new)
         summary.present += result.present
         for item in result.new:
-            summary.redactions.update(item.line.redactions)
+            if item.line.redactions:
+                summary.redactions.update(item.line.redactions)
         self.conflicts += result.conflicts

@@ -151,21 +151,21 @@ class CallLines:
             new.append(_NewMessage(message.size, None if message.text else text, redacted or NO_REDACTIONS))
 
         history = before.grown(shared, line, start, new)
-        redactions = prepared.redactions
         if history.stored is None:
             prepared.row["input_messages"] = str(memoryview(line)[start - 1 : start + len(history.source) + 1], "ascii")
         else:
             prepared.row["input_messages"] = f"[{history.stored}]"
-            redactions = Counter(redactions)
+            redactions = Counter(prepared.redactions)
             for known in history.messages:
                 if known.redactions:
                     redactions.update(known.redactions)
+            prepared = prepared._replace(redactions=redactions)
         if new:
             history.answer = answer_of(prepared, tail)
             self._remember(key, history)
         elif shared:
             self._histories.move_to_end(key)
-        return PreparedLine(prepared.row, prepared.aliases, redactions)
+        return prepared
 
     def _remember(self, key: tuple[object, object], history: _History) -> None:
         forgotten = self._histories.pop(key, None)

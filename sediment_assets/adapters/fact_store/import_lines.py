@@ -5,9 +5,8 @@ not (``import_rows``).
 """
 
 from collections import Counter
-from dataclasses import dataclass, field
 from functools import cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from pydantic import ValidationError
 
@@ -30,13 +29,12 @@ class LineError(ValueError):
     """Why a line cannot be imported: ``field: expected …, got …``."""
 
 
-@dataclass(frozen=True, slots=True)
-class PreparedLine:
+class PreparedLine(NamedTuple):
     """One valid line: its row by column name, and what redaction replaced in it."""
 
     row: JsonObject
     aliases: tuple[str, ...] = ()
-    redactions: Counter[RedactionReason] = field(default_factory=lambda: NO_REDACTIONS)
+    redactions: Counter[RedactionReason] = NO_REDACTIONS
 
 
 def parse_line(table: str, line: bytes) -> FrozenModel:

@@ -6,6 +6,7 @@ The unique indexes decide what is new; only rows they turn away are looked at. N
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Table, and_, literal, select, text
 from sqlalchemy.dialects import sqlite
@@ -32,8 +33,7 @@ from sediment_assets.adapters.fact_store.sqlite_rows import ManyRows
 from sediment_assets.facts.expected import shown
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedLine:
+class PlacedLine(NamedTuple):
     """A prepared line and where it stands: ``file:line``."""
 
     place: str

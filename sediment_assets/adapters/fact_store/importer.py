@@ -150,12 +150,13 @@ class _Import:
                 summary.present += not is_new
 
     def _lines(self, file: ImportFile, summary: TableSummary) -> Iterator[tuple[str, bytes]]:
+        path = str(file.path)
         try:
             with file.path.open("rb", buffering=READ_BYTES) as lines:
                 for number, line in enumerate(lines, 1):
                     summary.read += 1
                     self._bytes_read += len(line)
-                    yield f"{file.path}:{number}", line
+                    yield f"{path}:{number}", line
         except OSError as error:
             raise FactStoreError(f"{file.path}: {error.strerror}") from None
 
