@@ -16,29 +16,13 @@ import orjson
 from sediment_assets.capture.chat_messages import chat_messages, message
 from sediment_assets.capture.record_fields import invalid
 from sediment_assets.capture.responses_items import group_messages, is_item, item_groups
-from sediment_assets.facts.json_values import JsonValue
+from sediment_assets.facts.json_values import JsonValue, walk
 from sediment_assets.facts.messages import Message
 
 REMEMBERED: Final = 16 * 2**20
 """About the characters of captured messages that are kept; the Sessions not seen for longest are forgotten first."""
 _UNSPELLED: Final = b""
-
-
-@dataclass(slots=True)
-class _Known:
-    """A captured value that became messages; ``spelled`` when equality alone does not say that it is the same."""
-
-    value: JsonValue
-    messages: list[Message]
-    spelled: bytes | None
-    size: int
-
-    def is_same(self, value: JsonValue) -> bool:
-        if self.value is value:
-            return True
-        if self.spelled is None:
-            return self.value == value
-        return self.spelled != _UNSPELLED and self.spelled == _spelled(value)
+"""The spelling of a value that has none: it is the same as no other."""
 
 
 @dataclass(slots=True)
@@ -46,23 +30,39 @@ class _History:
     """The list of one conversation, as far as it was translated last."""
 
     grouped: bool = False
-    known: list[_Known] = field(default_factory=list)
     values: list[JsonValue] = field(default_factory=list)
-    """What ``known`` holds, for a quick look."""
-    size: int = 0
+    """The captured values, each one message or a group that is translated together."""
+    messages: list[Message] = field(default_factory=list)
+    """What they became."""
+    counts: list[int] = field(default_factory=list)
+    """How many messages each of them became."""
+    sizes: list[int] = field(default_factory=list)
 
     def same_from(self, values: Sequence[JsonValue]) -> int:
         """Return how many values are those that are known."""
         if len(self.values) <= len(values) and all(map(is_, self.values, values)):
             return len(self.values)
+        pairs = zip(self.values, values, strict=False)
         return next(
-            (
-                position
-                for position, (known, value) in enumerate(zip(self.known, values, strict=False))
-                if not known.is_same(value)
-            ),
-            min(len(self.known), len(values)),
+            (position for position, (known, value) in enumerate(pairs) if not _is_same(known, value)),
+            min(len(self.values), len(values)),
         )
+
+    def add(self, value: JsonValue, messages: list[Message]) -> int:
+        """Append a value and what it became; return about how many characters that keeps in memory."""
+        self.values.append(value)
+        self.messages += messages
+        self.counts.append(len(messages))
+        self.sizes.append(_size(value))
+        return self.sizes[-1]
+
+    def forget_after(self, position: int) -> int:
+        """Forget the values from a position on; return about how many characters were kept of them."""
+        forgotten = sum(self.sizes[position:])
+        del self.messages[sum(self.counts[:position]) :]
+        for each in (self.values, self.counts, self.sizes):
+            del each[position:]
+        return forgotten
 
 
 class Conversations:
@@ -94,32 +94,14 @@ class Conversations:
         indexes, groups = _grouped(values) if grouped else (range(len(values)), values)
         if grouped:
             same = history.same_from(groups) if history.grouped else 0
-        self._forget_after(history, same)
+        if same < len(history.values):
+            self._size -= history.forget_after(same)
         history.grouped = grouped
         for index, group in zip(indexes[same:], groups[same:], strict=True):
-            new = _translate(group, grouped, where, index, left_out)
-            self._remember(history, _Known(group, new, *_spelled_and_size(group)))
-        self._shrink()
-        return [message for known in history.known for message in known.messages]
-
-    def _remember(self, history: _History, known: _Known) -> None:
-        history.known.append(known)
-        history.values.append(known.value)
-        history.size += known.size
-        self._size += known.size
-
-    def _forget_after(self, history: _History, position: int) -> None:
-        if position < len(history.known):
-            forgotten = sum(known.size for known in history.known[position:])
-            del history.known[position:]
-            del history.values[position:]
-            history.size -= forgotten
-            self._size -= forgotten
-
-    def _shrink(self) -> None:
+            self._size += history.add(group, _translate(group, grouped, where, index, left_out))
         while self._size > REMEMBERED and len(self._histories) > 1:
-            _, oldest = self._histories.popitem(last=False)
-            self._size -= oldest.size
+            self._size -= self._histories.popitem(last=False)[1].forget_after(0)
+        return history.messages.copy()
 
 
 def _grouped(values: list[JsonValue]) -> tuple[list[int], list[JsonValue]]:
@@ -135,29 +117,36 @@ def _translate(group: JsonValue, grouped: bool, where: str, index: int, left_out
     return chat_messages(group, f"{where}[{index}]", left_out)
 
 
-def _spelled_and_size(value: JsonValue) -> tuple[bytes | None, int]:
-    """Return a value's spelling, if it holds anything but text (``1``, ``1.0`` and ``true`` are equal in Python), and
-    about how many characters it keeps in memory.
-    """
+def _is_same(known: JsonValue, value: JsonValue) -> bool:
+    """Whether a captured value is another one, to the kind of each number and the order of keys in arguments."""
+    if known is value:
+        return True
+    if not _is_more_than_text(known):
+        return known == value
+    spelled = _spelled(known)
+    return spelled != _UNSPELLED and spelled == _spelled(value)
+
+
+def _is_more_than_text(value: JsonValue) -> bool:
+    """Whether equality alone does not say that another value is the same: ``1``, ``1.0`` and ``true`` are equal."""
     stack = [value]
-    size = 1000
-    is_needed = False
     while stack:
         item = stack.pop()
         if isinstance(item, dict):
             # Objects inside blocks are arguments and results, whose order of keys is kept.
-            is_needed = is_needed or any(type(member) is dict for member in item.values())
+            if any(type(member) is dict for member in item.values()):
+                return True
             stack.extend(item.values())
         elif isinstance(item, list):
             stack.extend(item)
-        elif type(item) is str:
-            size += len(item) + 50
-        else:
-            is_needed = is_needed or item is not None
-    if not is_needed:
-        return None, size
-    spelled = _spelled(value)
-    return spelled, size + len(spelled)
+        elif item is not None and type(item) is not str:
+            return True
+    return False
+
+
+def _size(value: JsonValue) -> int:
+    """Return about how many characters a value keeps in memory."""
+    return 1000 + (len(_spelled(value)) or sum(len(item) + 50 for item in walk(value) if isinstance(item, str)))
 
 
 def _spelled(value: JsonValue) -> bytes:

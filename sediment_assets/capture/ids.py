@@ -2,6 +2,7 @@
 
 import re
 import uuid
+from hashlib import sha1
 from typing import Final
 
 from sediment_assets.facts.json_values import encode_stored
@@ -12,7 +13,10 @@ _UNIQUE_ID: Final = re.compile(r"[\w.:+/=-]{16,}", re.ASCII)
 
 def fact_id(*identity: str) -> str:
     """Return a version-5 UUID of the words that identify a record in its source: organization and source name first."""
-    return str(uuid.uuid5(_NAMESPACE, encode_stored(list(identity))))
+    name = encode_stored(list(identity)).encode("ascii")
+    made = sha1(_NAMESPACE.bytes + name, usedforsecurity=False).hexdigest()  # uuid.uuid5 takes three times as long
+    variant = "89ab"[int(made[16], 16) % 4]
+    return f"{made[:8]}-{made[8:12]}-5{made[13:16]}-{variant}{made[17:20]}-{made[20:32]}"
 
 
 def is_unique_id(value: str | None) -> bool:

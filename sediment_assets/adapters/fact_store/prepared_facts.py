@@ -137,13 +137,13 @@ class PreparedFacts:
         return known
 
     def _remember(self, message: Message) -> _KnownText:
-        text = encode_stored(message.model_dump())
+        text = encode_stored(_plain(message))
         reasons: Counter[RedactionReason] = Counter()
         if may_hold_credential(text.encode("ascii")):
             redacted = redact_message(message, reasons)
             if redacted is None:
                 raise _UnusualError  # its credentials are redacted in all other messages, too
-            text = encode_stored(redacted.model_dump())
+            text = encode_stored(_plain(redacted))
         known = self._known[id(message)] = _KnownText(message, _flat(text), reasons)
         self._size += len(text)
         self._forget()
@@ -219,6 +219,11 @@ def _line(
     aliases = tuple(sorted(call.call_aliases))
     row["call_alias_count"] = len(aliases)
     return PreparedLine(row, aliases, redactions)
+
+
+def _plain(message: Message) -> JsonObject:
+    """Return what ``model_dump`` does, but for the tuple of parts: nothing that a part holds is a model."""
+    return {**vars(message), "parts": [vars(part) for part in message.parts]}
 
 
 def _redacted_text(value: Any, redactions: Counter[RedactionReason]) -> str:

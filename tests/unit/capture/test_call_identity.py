@@ -2,13 +2,14 @@
 
 from itertools import permutations
 from typing import Any
+from uuid import UUID, uuid5
 
 import pytest
 
 from sediment_assets.adapters.capture_run import check_capture, emit_capture, store_capture
 from sediment_assets.adapters.fact_store.engine import writing_engine
 from sediment_assets.capture.contract import CaptureOptions, Document, Record, Translated
-from sediment_assets.capture.ids import is_unique_id
+from sediment_assets.capture.ids import fact_id, is_unique_id
 from sediment_assets.capture.registry import SOURCES
 from sediment_assets.capture.tally import Tally
 from sediment_assets.facts.inference_call import InferenceCall
@@ -139,3 +140,11 @@ def test_a_fact_told_twice_is_emitted_once_and_counted_as_present(tmp_path: Any)
     before = store_content(url)
     (again,) = store_capture(writing_engine(url), told, Tally()).tables
     assert (again.stored, again.present, store_content(url)) == (0, 3, before)
+
+
+@pytest.mark.parametrize("number", range(40))
+def test_ids_are_version_5_uuids_of_the_words(number: int):
+    namespace = UUID("6b1f3a52-4c1e-5d0a-9d0e-3f6a4a0f2c11")
+    assert fact_id(ORG, "litellm", "id", f"é{number}") == str(
+        uuid5(namespace, f'["{ORG}","litellm","id","\\u00e9{number}"]')
+    )

@@ -1,0 +1,78 @@
+"""Histories translated with a memory of the ones before are those translated by themselves."""
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sediment_assets.capture import conversations
+from sediment_assets.capture.conversations import Conversations
+from sediment_assets.capture.record_fields import RefusedError
+from sediment_assets.facts.json_values import encode_stored
+
+WORDS = st.sampled_from(["", "a", "é\ud800"])
+NUMBERS = st.sampled_from([None, True, 1, 1.0, 0.0, -0.0, 2**70])
+ARGUMENTS = st.permutations(["a", "b"]).flatmap(lambda keys: st.fixed_dictionaries(dict.fromkeys(keys, NUMBERS)))
+MESSAGES = st.one_of(
+    st.builds(lambda role, text: {"role": role, "content": text}, st.sampled_from(["user", "assistant"]), WORDS),
+    st.builds(lambda value: {"role": "tool", "tool_call_id": "t", "content": value}, ARGUMENTS | WORDS),
+    st.builds(
+        lambda value, text: {
+            "role": "assistant",
+            "content": [{"type": "text", "text": text}, {"type": "tool_use", "id": "t", "name": "f", "input": value}],
+        },
+        ARGUMENTS,
+        WORDS,
+    ),
+    st.builds(
+        lambda value: {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": "t", "content": value}, {"type": "text", "text": "x"}],
+        },
+        ARGUMENTS,
+    ),  # two messages
+    st.just({"type": "function_call_output", "call_id": "t", "output": "x"}),  # an item, grouped with its neighbours
+    st.just({"role": 1}),  # refused
+)
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[tuple[str, list[Any]]]:
+    """Lists of two conversations that grow, change, end or are told again, by the same values or by equal ones."""
+    lists: dict[str, list[Any]] = {"s1": [], "s2": []}
+    told = []
+    for _ in range(draw(st.integers(1, 8))):
+        key = draw(st.sampled_from(["s1", "s2"]))
+        values = lists[key]
+        match draw(st.sampled_from(["grow", "grow", "cut", "swap", "equal"])):
+            case "grow":
+                values = values + draw(st.lists(MESSAGES, max_size=3))
+            case "cut":
+                values = values[: draw(st.integers(0, len(values)))]
+            case "swap" if values:
+                position = draw(st.integers(0, len(values) - 1))
+                values = [*values[:position], draw(MESSAGES), *values[position + 1 :]]
+            case _:
+                values = copy.deepcopy(values)
+        lists[key] = values
+        told.append((key, values))
+    return told
+
+
+def outcome(reader: Conversations, key: str, values: list[Any]) -> list[str] | str:
+    try:
+        return [encode_stored(message.model_dump()) for message in reader.read(key, values, "messages", [])]
+    except RefusedError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("remembered", [0, 5000, 2**20])
+@given(histories())
+def test_memory_changes_nothing(remembered: int, told: list[tuple[str, list[Any]]]):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(conversations, "REMEMBERED", remembered)
+        reader = Conversations()
+        for key, values in told:
+            assert outcome(reader, key, values) == outcome(Conversations(), key, values)
