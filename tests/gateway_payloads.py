@@ -125,6 +125,35 @@ SPAN: Json = {
     "end_time": "2026-03-02T09:00:00Z",
     "events": [{"attributes": {"ai.prompt.messages": "[]"}}],
 }
+EVENTS: list[Json] = [
+    {
+        "timeUnixNano": str(1772442000 * 10**9 + number),
+        "attributes": [{"key": "gen_ai.system", "value": {"stringValue": "openai"}}],
+        "eventName": f"gen_ai.{name}",
+        "body": {"kvlistValue": {"values": [{"key": key, "value": value} for key, value in body.items()]}},
+        "traceId": "0af7651916cd43dd8448eb211c80319c",
+        "spanId": "b7ad6b7169203331",
+    }
+    for number, (name, body) in enumerate(
+        [
+            ("user.message", {"content": {"stringValue": "Go."}}),
+            ("tool.message", {"id": {"stringValue": "t1"}}),
+            (
+                "choice",
+                {
+                    "index": {"intValue": "0"},
+                    "message": {"kvlistValue": {"values": [{"key": "content", "value": {"stringValue": "Done."}}]}},
+                },
+            ),
+        ]
+    )
+]
+BARE_SPAN: Json = {
+    "name": "chat",
+    "context": {"trace_id": "0x0af7651916cd43dd8448eb211c80319c", "span_id": "0xb7ad6b7169203331"},
+    "start_time": "2026-03-02T09:00:00Z",
+    "attributes": {"gen_ai.conversation.id": "s1", "gen_ai.response.id": "chatcmpl-000000000009"},
+}
 EXCHANGES: list[Any] = [
     exchange({"messages": MESSAGES, "system": "Be brief."}),
     exchange({"input": ITEMS, "instructions": "Be brief.", "previous_response_id": None}, RESPONSE),
@@ -139,5 +168,9 @@ EXCHANGES: list[Any] = [
     SPAN,
     {"resourceSpans": [{"scopeSpans": [{"spans": [SPAN]}]}]},
     {"resourceLogs": [{"scopeLogs": [{"logRecords": [SPAN | {"body": {"stringValue": "x"}}]}]}]},
+    {
+        "resourceSpans": [{"scopeSpans": [{"spans": [BARE_SPAN]}]}],
+        "resourceLogs": [{"scopeLogs": [{"logRecords": EVENTS}]}],
+    },
 ]
 """Records of each source in every shape, for tests that damage them."""

@@ -71,10 +71,11 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Translated:
-    """A Fact, and the record it came from."""
+    """A Fact, and the record it came from; ``others`` are further records that told a part of it."""
 
     place: str
     fact: Fact
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,7 @@ class Source(Protocol):
     def translate(self, documents: Iterable[Document], options: CaptureOptions) -> Iterator[Translated | Untranslated]:
         """Translate all documents in order, streaming; the same records give the same Facts, ids and instants included.
 
-        Every record is accounted for: it gives at least one Fact or one Untranslated.
+        Every record is accounted for: it gives at least one Fact, alone or with others, or one Untranslated.
         """
         ...
 

@@ -46,6 +46,8 @@ class ModelCall:
     """The response's id; a short one is not stored, for a store takes calls that share it for one."""
     identity: str | None = None
     """What tells the call from any other where its response's id does not."""
+    span: str | None = None
+    """The ids of its span where several records tell the call: its identity, be its response's id among them or not."""
     raw: JsonObject = field(default_factory=dict)
     content: JsonValue = None
     """The whole record, which identifies a call that names itself nowhere."""
@@ -58,7 +60,10 @@ def to_fact(call: ModelCall, gateway: GatewayProvider, source: str, options: Cap
     """
     model_call_id = call.model_call_id if is_unique_id(call.model_call_id) else None
     identity = model_call_id or call.identity
-    words = ("id", identity) if identity else ("content", content_digest(call.content, call.session_id))
+    if call.span:
+        words = ("span", call.span)
+    else:
+        words = ("id", identity) if identity else ("content", content_digest(call.content, call.session_id))
     try:
         fact = InferenceCall(
             inference_call_id=fact_id(options.org_id, source, *words),

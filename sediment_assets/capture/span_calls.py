@@ -33,33 +33,57 @@ class SpanCalls:
         self._clock = Clock(self._options)
 
     def translate(self, span: Span, left_out: list[str]) -> InferenceCall:
-        """Make the call's Fact.
+        """Make the Fact of a call that a span tells by itself.
 
         :raises RefusedError: why there is none.
         """
         self._clock.next_record()
         require_call(span)
+        return self._fact(span, self._clock, left_out)
+
+    def put_together(self, span: Span, key: str, clock: Clock, left_out: list[str]) -> InferenceCall:
+        """Make the Fact of a call that a span and its events tell together; ``key`` identifies it.
+
+        :raises RefusedError: why there is none.
+        """
+        clock.next_record()
+        return self._fact(span, clock, left_out, key)
+
+    def _fact(self, span: Span, clock: Clock, left_out: list[str], key: str | None = None) -> InferenceCall:
         told = span.attributes
-        keys = (*self._options.session_keys, *_SESSION_KEYS)
-        session_id = first_identifier([told], keys) or stated_session(self._options)
-        if session_id is None:
-            raise RefusedError(Remainder.NO_SESSION, f"no {_SESSION_KEYS[0]} in the span; --session-key names another")
+        session_id = self._session(span, key)
         call = ModelCall(
             session_id,
-            span.end or span.start or self._clock.coarse(None),
+            span.end or span.start or clock.coarse(None),
             self._sent(span, session_id, left_out),
             _answered(span, left_out),
-            user_id=first_identifier([told], _USER_KEYS),
+            user_id=first_identifier([told, span.resource], _USER_KEYS),
             model_provider=model_name(told.get("gen_ai.provider.name"), told.get("gen_ai.system")),
             model=model_name(told.get("gen_ai.response.model"), told.get("gen_ai.request.model")),
             input_tokens=tokens(told.get("gen_ai.usage.input_tokens"), "gen_ai.usage.input_tokens"),
             output_tokens=tokens(told.get("gen_ai.usage.output_tokens"), "gen_ai.usage.output_tokens"),
             duration_ms=milliseconds(span.start, span.end),
             model_call_id=identifier(told.get("gen_ai.response.id")),
-            raw={"name": span.name, "attributes": _rest(told)},
+            span=key,
+            raw={"name": span.name, "attributes": _rest(told)} | ({"span": key} if key else {}),
             content=[told, span.name, *([span.start.isoformat()] if span.start else [])],
         )
         return to_fact(call, GatewayProvider.UNKNOWN, self._source, self._options)
+
+    def _session(self, span: Span, key: str | None) -> str:
+        """Return the Session that a span names, else the process that told it, else the operator.
+
+        Its trace is one only if the operator says so.
+        """
+        ids: JsonObject = {"trace_id": (key or span.key or "").partition("/")[0]}
+        keys = (*self._options.session_keys, *_SESSION_KEYS)
+        for holder in (span.attributes, span.resource, ids):
+            if named := first_identifier([holder], keys):
+                return named
+        if stated := stated_session(self._options):
+            return stated
+        where = "span" if key is None or span.key else "events of the call, and no span of it is told"
+        raise RefusedError(Remainder.NO_SESSION, f"no {_SESSION_KEYS[0]} in the {where}; --session-key names another")
 
     def _sent(self, span: Span, session_id: str, left_out: list[str]) -> list[Message]:
         key = SDK_INPUT if SDK_INPUT in span.attributes and INPUT not in span.attributes else INPUT

@@ -21,14 +21,15 @@ _NUMBERED: Final = (
     (INPUT, ("gen_ai.prompt.", "llm.input_messages.")),
     (OUTPUT, ("gen_ai.completion.", "llm.output_messages.")),
 )
+CHOICE: Final = "gen_ai.choice"
 _EVENT_ROLES: Final = {
     "gen_ai.system.message": "system",
+    "gen_ai.developer.message": "developer",
     "gen_ai.user.message": "user",
     "gen_ai.assistant.message": "assistant",
     "gen_ai.tool.message": "tool",
 }
-_CHOICE: Final = "gen_ai.choice"
-_EVENT_CONTENT: Final = "gen_ai.event.content"
+EVENT_CONTENT: Final = "gen_ai.event.content"
 _ALL_EVENTS: Final = "events"
 _INFERENCE: Final = {
     "gen_ai.request.model": "llm.model_name",
@@ -45,7 +46,7 @@ _FORMER: Final = {
 
 def is_message_event(name: str) -> bool:
     """Whether an event tells one message of a call, or one of its answers."""
-    return name in _EVENT_ROLES or name == _CHOICE
+    return name in _EVENT_ROLES or name == CHOICE
 
 
 def with_messages(attributes: JsonObject, events: Sequence[JsonObject]) -> JsonObject:
@@ -132,6 +133,8 @@ def _block(block: JsonValue) -> JsonValue:
 
 def _content(text: JsonValue) -> JsonValue:
     """Read content that is a list of blocks, which attributes hold as JSON text; other text is itself."""
+    if isinstance(text, dict) and isinstance(text.get("parts"), list):
+        return _parts_of_text(text)
     if not isinstance(text, str) or not text.startswith("[{"):
         return text
     try:
@@ -139,6 +142,15 @@ def _content(text: JsonValue) -> JsonValue:
     except JsonError:
         return text
     return blocks if all(isinstance(block, dict) and is_block(block) for block in blocks) else text
+
+
+def _parts_of_text(content: JsonObject) -> JsonValue:
+    """Return Gemini's parts as blocks, without members that say nothing; content that is not only text stays."""
+    parts = [part for part in content["parts"] if isinstance(part, dict)]
+    blocks = [{key: value for key, value in part.items() if value} for part in parts]
+    if len(parts) < len(content["parts"]) or any(block.keys() - {"text"} for block in blocks):
+        return content
+    return [block for block in blocks if block]
 
 
 def _call(call: JsonValue) -> JsonValue:
@@ -163,7 +175,7 @@ def _of_listed_events(attributes: JsonObject) -> JsonObject:
     except JsonError:
         return {}
     events = [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
-    return _said(_spelled(str(event.get("event.name", "")), event) for event in events)
+    return _said(spelled_event(str(event.get("event.name", "")), event) for event in events)
 
 
 def _said(messages: Iterator[tuple[bool, JsonObject] | None]) -> JsonObject:
@@ -178,23 +190,28 @@ def _said(messages: Iterator[tuple[bool, JsonObject] | None]) -> JsonObject:
 
 def _event_messages(events: Sequence[JsonObject]) -> Iterator[tuple[bool, JsonObject] | None]:
     for event in events:
-        held = read_attributes(event.get("attributes"))
-        content = held.get(_EVENT_CONTENT)
-        if isinstance(content, str):
-            try:
-                content = parse_json(content)
-            except JsonError:
-                content = None
-        yield _spelled(str(event.get("name", "")), content if isinstance(content, dict) else held)
+        yield spelled_event(str(event.get("name", "")), told_in_attributes(read_attributes(event.get("attributes"))))
 
 
-def _spelled(name: str, told: JsonObject) -> tuple[bool, JsonObject] | None:
+def told_in_attributes(attributes: JsonObject) -> JsonObject:
+    """Return what an event tells where it has no body: its content as JSON in one attribute, or attributes each."""
+    content = attributes.get(EVENT_CONTENT)
+    if isinstance(content, str):
+        try:
+            content = parse_json(content)
+        except JsonError:
+            content = None
+    return content if isinstance(content, dict) else attributes
+
+
+def spelled_event(name: str, told: JsonObject) -> tuple[bool, JsonObject] | None:
     """Spell one event as (whether it is an answer, chat message); None for one that tells no message."""
-    if name == _CHOICE:
-        said = _member(told.get("message"))
-        said = said if isinstance(said, dict) else {"content": _content(told.get("message"))}
+    if name == CHOICE:
+        said = _member(told.get("message", told.get("content")))
+        said = said if isinstance(said, dict) and "parts" not in said else {"content": _content(said)}
         calls = {"tool_calls": told["tool_calls"]} if "tool_calls" in told else {}
-        return True, {"role": "assistant", **calls, **said, "finish_reason": told.get("finish_reason")}
+        said = {"role": "assistant", **calls, **said, "finish_reason": told.get("finish_reason")}
+        return True, _without_calls_told_twice(said)
     role = _EVENT_ROLES.get(name)
     if role is None:
         return None
@@ -203,7 +220,16 @@ def _spelled(name: str, told: JsonObject) -> tuple[bool, JsonObject] | None:
         spelled["tool_calls"] = _member(told["tool_calls"])
     if role == "tool":
         spelled["tool_call_id"] = told.get("id")
-    return False, spelled
+    return False, _without_calls_told_twice(spelled)
+
+
+def _without_calls_told_twice(message: JsonObject) -> JsonObject:
+    """Take tool calls once where the content, in Bedrock's or Anthropic's blocks, holds them as well."""
+    content = message.get("content")
+    blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+    if any("toolUse" in block or block.get("type") == "tool_use" for block in blocks):
+        return {key: value for key, value in message.items() if key != "tool_calls"}
+    return message
 
 
 # All messages in one attribute

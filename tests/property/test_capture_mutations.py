@@ -121,11 +121,17 @@ def _translate(source: Source, values: list[Any], options: CaptureOptions) -> li
     return list(source.translate([Document("in", records)], options))
 
 
+def _told_by(one: Translated | Untranslated) -> list[str]:
+    return [one.place, *(one.others if isinstance(one, Translated) else ())]
+
+
 def _check(name: str, values: list[Any], options: CaptureOptions) -> None:
     told = _translate(SOURCES[name], values, options)
     for number in range(1, len(values) + 1):
         place = f"in:{number}"
-        assert any(one.place == place or one.place.startswith((f"{place}.", f"{place}[")) for one in told), values
+        assert any(at == place or at.startswith((f"{place}.", f"{place}[")) for one in told for at in _told_by(one)), (
+            values
+        )
     for one in told:
         if isinstance(one, Untranslated):
             assert one.detail

@@ -185,7 +185,7 @@ def test_text_that_is_no_list_of_messages_is_none():
 
 def test_an_event_by_itself_is_one_message_of_a_call():
     alone = {"eventName": "gen_ai.user.message", "attributes": TOLD, "body": {"content": "Go."}}
-    detail = "an event with one message of a model call, without the others"
+    detail = "an event with one message of a model call, without the ids of the call's span"
     assert refused(alone) == (Remainder.NO_CONTENT, detail)
 
 
