@@ -25,11 +25,15 @@ class ToldFacts:
         self._told: dict[bytes, bytes] = {}
 
     def is_new(self, fact: Fact, place: str, prepared: Prepared) -> bool | Untranslated:
-        """Whether no Fact before has this id; for another call than the first with this id, its listing."""
-        key = _digest(_spelled(fact.TABLE), _spelled(fact.fact_id))
-        content = b""
+        """Whether no Fact before has this id; for another call than the first with this id, its listing.
+
+        A call's own id is its provider's, where it has one: what a store takes calls to be one by (facts.md §6).
+        """
+        own_id, content = fact.fact_id, b""
         if isinstance(fact, InferenceCall):
+            own_id = fact.model_call_id or own_id
             content = _digest(_spelled(fact.session_id), prepared.messages)
+        key = _digest(_spelled(fact.TABLE), _spelled(own_id))
         first = self._told.get(key)
         if first is None:
             self._told[key] = content + _spelled(place) if content else content

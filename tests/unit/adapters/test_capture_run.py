@@ -73,6 +73,15 @@ def test_interleaved_tables_are_stored_as_their_import_would(engine: Engine, url
     assert calls.redactions == {"bearer_token": 2, "structured_credential": 1}
 
 
+def test_calls_with_ids_of_their_own_are_one_by_their_providers_id():
+    shared = [make_call(inference_call_id=name, model_call_id="chatcmpl-000000000001") for name in "ab"]
+    other = make_call(inference_call_id="c", model_call_id="chatcmpl-000000000001", session_id="s2")
+    tally = Tally()
+    (summary,) = check_capture(translated(*shared, other), tally).tables
+    assert (summary.read, summary.present) == (2, 1)
+    assert tally.unexpected == ["log:3: invalid_value: id: contradicts log:1: another call with this id"]
+
+
 def test_storing_twice_changes_nothing(engine: Engine, url: str):
     store_capture(engine, translated(*FACTS), Tally())
     before = store_content(url)

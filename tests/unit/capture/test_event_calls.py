@@ -107,6 +107,25 @@ def test_a_real_export_of_logs_and_spans(name: str, refused: int):
     assert {reason for reason, _ in refusals(outcomes)} <= {Remainder.INVALID_VALUE}
 
 
+def test_a_real_export_of_bedrock():
+    outcomes = translate(*read("bedrock"))
+    first, second = facts(outcomes)
+    call = tool_call("t1", "edit", {"path": "a.py", "n": 1, "x": [1.5, None]})
+    began = [plain_message("system", "Be brief."), plain_message("user", "Go.")]
+    assert equal([m.model_dump() for m in first.input_messages], began)
+    # The instrumentation drops the words of an answer that calls tools; the history has them.
+    assert equal(
+        [m.model_dump() for m in first.output_messages], [plain_message("assistant", call, finish_reason="tool_use")]
+    )
+    assert equal(
+        [m.model_dump() for m in second.input_messages],
+        [*began, plain_message("assistant", "Look.", call), plain_message("tool", tool_response("t1", "ok"))],
+    )
+    assert second.input_tokens == 10
+    # Its results are told by an event of the tool and by one of the user.
+    assert [reason for reason, _ in refusals(outcomes)] == [Remainder.REPEATED]
+
+
 def test_an_export_without_content_names_the_variable_that_records_it():
     reason, detail = refused(*read("without_content"))
     assert reason is Remainder.NO_CONTENT
