@@ -3,6 +3,8 @@
 In memory an instant is an aware ``datetime`` in UTC with microsecond precision, so equal instants are equal values.
 """
 
+import re
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -12,6 +14,8 @@ from sediment_assets.facts.expected import expected
 
 _WHAT = "a timestamp with an offset (2026-01-02T03:04:05Z) or Unix time"
 _LENIENT: TypeAdapter[datetime] = TypeAdapter(AwareDatetime)
+_is_usual = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T(?:[01][0-9]|2[0-3]):[0-9]{2}:[0-9]{2}(?:\.[0-9]{6})?Z").fullmatch
+"""As Facts spell instants: many times faster to read than every other spelling."""
 
 
 def parse_instant(value: object) -> datetime:
@@ -23,6 +27,9 @@ def parse_instant(value: object) -> datetime:
     """
     if type(value) is datetime and value.tzinfo is UTC:
         return value
+    if type(value) is str and _is_usual(value):
+        with suppress(ValueError):  # no such day, or a leap second
+            return datetime.fromisoformat(value)
     if not isinstance(value, str | int | float | datetime):
         raise expected(_WHAT, value)
     try:

@@ -27,6 +27,7 @@ ORDINARY = [
     tool_call("t1", "Edit", {"z": [1.0, float("nan")], "a": {"input_messages": []}}),
     tool_response("t1", {"deep": [[[[None]]]], "n": 10**30}),
     tool_response("t2", f"sk-{SECRET}"),
+    tool_response("t3", {"cost": [1.5e-05, 1e16], "nested": json.loads("[" * 300 + "]" * 300)}),
     {"type": "tool_call", "id": "t4", "name": "no arguments", "unknown": 1},
 ]
 RARE = [

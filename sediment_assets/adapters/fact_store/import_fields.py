@@ -83,8 +83,8 @@ def _reader(annotation: Any, metadata: Sequence[Any], *, keeps: bool) -> _Reader
     validators = [item.func for item in metadata if isinstance(item, PlainValidator)]
     read: Any = validators[0] if validators else kind
     assert validators or issubclass(kind, StrEnum)
-    # Equal floats need not be the same (-0.0), and instants are seldom equal.
-    keeps = keeps and kind not in (float, datetime)
+    # Numbers and instants are quickly read and seldom the same again; equal floats need not be (-0.0).
+    keeps = keeps and kind not in (int, float, datetime)
     if optional:
         read = _or_none(read)
     return lru_cache(_REMEMBERED, typed=True)(read) if keeps else read
