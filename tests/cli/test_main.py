@@ -65,6 +65,16 @@ def test_help_imports_nothing_heavy_and_starts_at_once(tmp_path: Path):
     assert python(code, tmp_path).splitlines()[-1] == "HEAVY []"
 
 
+def test_no_cycles_are_looked_for_in_the_end(tmp_path: Path):
+    code = (
+        "import atexit, gc\n"
+        "atexit.register(lambda: print('FROZEN', gc.get_freeze_count() > 0))\n"
+        "from sediment_assets.cli.main import main\n"
+        "main(['--version'])"
+    )
+    assert python(code, tmp_path).splitlines()[-1] == "FROZEN True"
+
+
 @pytest.mark.parametrize(
     ("arguments", "prog", "listed"),
     [
