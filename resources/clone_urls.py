@@ -1,12 +1,18 @@
-"""Resource: which clone URLs a mirror may be fetched from (mirrors.md §3), and the sync that obeys it."""
+"""Resource: which clone URLs a mirror may be fetched from (mirrors.md §3), and the sync that obeys it.
+
+What fetches is imported by who fetches: the days' runs do not.
+"""
+
+from typing import TYPE_CHECKING
 
 import dagster as dg
 
 from resources.evidence_store import EvidenceStore
-from sediment_assets.adapters.mirror_jobs import KnownRepositories
-from sediment_assets.adapters.mirror_run import MirrorSync
 from sediment_assets.facts.scalars import normal_org_id
-from sediment_assets.mirrors.clone_url import CloneUrlPolicy
+
+if TYPE_CHECKING:
+    from sediment_assets.adapters.mirror_jobs import KnownRepositories
+    from sediment_assets.adapters.mirror_run import MirrorSync
 
 
 class CloneUrls(dg.ConfigurableResource):  # type: ignore[type-arg]  # generic over its own value, as Dagster documents
@@ -15,15 +21,20 @@ class CloneUrls(dg.ConfigurableResource):  # type: ignore[type-arg]  # generic o
     development: bool = False
     allowed_hosts: list[str] = []  # noqa: RUF012  # a field of the resource, copied for each
 
-    def sync(self, evidence: EvidenceStore) -> MirrorSync:
+    def sync(self, evidence: EvidenceStore) -> "MirrorSync":
         """Return a sync of the evidence's mirrors.
 
         :raises MirrorError: when their base is not there; a sync would clone everything into the mount point.
         """
+        from sediment_assets.adapters.mirror_run import MirrorSync
+        from sediment_assets.mirrors.clone_url import CloneUrlPolicy
+
         policy = CloneUrlPolicy(self.development, frozenset(self.allowed_hosts))
         return MirrorSync(evidence.mirror_base(), evidence.database_url, policy)
 
     @staticmethod
-    def known(evidence: EvidenceStore) -> KnownRepositories:
+    def known(evidence: EvidenceStore) -> "KnownRepositories":
         """Return the repositories that visible Pushes name."""
+        from sediment_assets.adapters.mirror_jobs import KnownRepositories
+
         return KnownRepositories.read(evidence.database_url, normal_org_id(evidence.org_id))

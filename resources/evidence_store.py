@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import dagster as dg
+from pydantic import PrivateAttr
 
 from sediment_assets.adapters.evidence import OpenEvidence, open_evidence
 from sediment_assets.adapters.fact_store.counts import OrganizationCount, count_facts
 from sediment_assets.adapters.fact_store.engine import reading_engine
 from sediment_assets.adapters.fact_store.quarantine_log import quarantine_between
 from sediment_assets.adapters.git_mirror_store import GitMirrorStore
-from sediment_assets.adapters.mirror_list import require_mirror_base
+from sediment_assets.adapters.mirror_base import require_mirror_base
 from sediment_assets.adapters.verification_file import read_verification_commands
 from sediment_assets.facts.scalars import normal_org_id
 from sediment_assets.facts.vocabulary import FactTable, QuarantineAction
@@ -38,6 +39,8 @@ class EvidenceStore(dg.ConfigurableResource):  # type: ignore[type-arg]  # gener
     org_id: str
     database_url: str
     mirror_path: str
+
+    _patch_mirrors: dict[bool, GitMirrorStore] = PrivateAttr(default_factory=dict)
 
     def open(self) -> AbstractContextManager[OpenEvidence]:
         """Open the evidence: a read-only snapshot and the mirrors' locks."""
@@ -72,12 +75,28 @@ class EvidenceStore(dg.ConfigurableResource):  # type: ignore[type-arg]  # gener
         finally:
             engine.dispose()
 
-    def mirrors(self, *, required: bool = True) -> GitMirrorStore:
-        """Return the mirrors, unlocked: Git objects never change (mirrors.md §4). Close it after use.
+    def mirrors(self) -> GitMirrorStore:
+        """Return the mirrors, unlocked: Git objects never change (mirrors.md §4). Close it after use."""
+        return GitMirrorStore(self.mirror_base())
 
-        Not ``required`` are they by whoever looks at published rows, and counts what it cannot prove any more.
+    def patch_mirrors(self, *, required: bool = True) -> GitMirrorStore:
+        """Return the mirrors of whoever makes Reference patches: the same for all steps of a run, closed when it ends.
+
+        Not ``required`` are they by whoever looks at published rows, and counts what it cannot prove any more. These
+        are others, and end the processes of the first: what was published is proven by git processes of its own.
         """
-        return GitMirrorStore(self.mirror_base() if required else Path(self.mirror_path))
+        base = self.mirror_base() if required else Path(self.mirror_path)
+        if (others := self._patch_mirrors.get(not required)) is not None:
+            others.close()
+        if required not in self._patch_mirrors:
+            self._patch_mirrors[required] = GitMirrorStore(base)
+        return self._patch_mirrors[required]
+
+    def teardown_after_execution(self, context: dg.InitResourceContext) -> None:
+        """End git's processes."""
+        for mirrors in self._patch_mirrors.values():
+            mirrors.close()
+        self._patch_mirrors.clear()
 
     def mirror_revisions(self) -> Mapping[str, Mapping[str, str]]:
         """Return the refs of every mirror of the organization."""

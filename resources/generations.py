@@ -102,7 +102,15 @@ def newest_materialized(
 
     :raises NoGenerationError: when the event log names none that is complete.
     """
-    newest = next(complete_generations(instance, key, partition, complete=complete), None)
+    return first_of(complete_generations(instance, key, partition, complete=complete), key, partition)
+
+
+def first_of(generations: Iterator[Materialized], key: dg.AssetKey, partition: str) -> Materialized:
+    """Take the newest of an asset's partition; the older ones stay, and cost no second look into the event log.
+
+    :raises NoGenerationError: when there is none.
+    """
+    newest = next(generations, None)
     if newest is None:
         raise NoGenerationError(
             f"{key.to_user_string()} {partition}: no complete generation; materialize this partition first",

@@ -1,13 +1,14 @@
 """``sediment backfill`` and ``sediment ui``: the asset graph without and with a browser.
 
-The graph runs in processes of its own, so that this command line never imports Dagster. They get the settings of the
-environment and of ``.env``, and one instance directory (``DAGSTER_HOME``) for both commands.
+Each becomes the process of another module, so that this command line never imports Dagster. It gets the settings of
+the environment and of ``.env``, and one instance directory (``DAGSTER_HOME``) for both commands.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import runpy
 import shutil
 import signal
 import socket
@@ -83,7 +84,7 @@ def run_backfill(args: argparse.Namespace) -> NoReturn:
         raise GraphError(f"--from: expected a day not after --to ({args.last}), got {args.first}")
     _check_evidence()
     environment = graph_environment()
-    become(["sediment_assets.defs.backfill", str(args.first), str(args.last)], environment)
+    continue_as(["sediment_assets.defs.backfill", str(args.first), str(args.last)], environment)
 
 
 def _check_evidence() -> None:
@@ -92,7 +93,7 @@ def _check_evidence() -> None:
     :raises SedimentError: when there is no Fact store, or no base of mirrors.
     """
     from sediment_assets.adapters.fact_store.engine import read_snapshot, reading_engine
-    from sediment_assets.adapters.mirror_list import require_mirror_base
+    from sediment_assets.adapters.mirror_base import require_mirror_base
 
     evidence = _checked_settings().evidence()
     engine = reading_engine(evidence.database_url)
@@ -100,7 +101,7 @@ def _check_evidence() -> None:
         with read_snapshot(engine):
             pass
     finally:
-        engine.dispose()  # this process waits for the whole backfill
+        engine.dispose()  # this process goes on for the whole backfill
     require_mirror_base(evidence.mirror_path)
     warn_without_mirrors(evidence.mirror_path, evidence.org_id)
 
@@ -158,6 +159,18 @@ def become(module: list[str], environment: Mapping[str, str]) -> NoReturn:
         signal.signal(number, signal.SIG_DFL)
     sys.stdout.flush()
     os.execve(sys.executable, [sys.executable, "-m", *module], environment)
+
+
+def continue_as(module: list[str], environment: Mapping[str, str]) -> NoReturn:
+    """Do what ``become`` does, without a new interpreter: for a module that needs what is imported here already."""
+    os.environ.update(environment)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    sys.argv = module
+    runpy.run_module(module[0], run_name="__main__", alter_sys=True)
+    sys.exit()
 
 
 def graph_environment() -> dict[str, str]:

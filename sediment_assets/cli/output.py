@@ -55,7 +55,7 @@ def warn(text: object) -> None:
 
 def warn_without_mirrors(base: Path, org_id: str) -> None:
     """Warn when no repository of the organization has a mirror: every row would be declined, and none would say why."""
-    from sediment_assets.adapters.mirror_list import mirror_warning
+    from sediment_assets.adapters.mirror_base import mirror_warning
     from sediment_assets.publish.summary import ExportWarning, WarningEvent
 
     problem = mirror_warning(base, org_id)

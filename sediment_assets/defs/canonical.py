@@ -11,7 +11,7 @@ from pydantic import Field
 
 from resources.bundles import BundleReader
 from resources.evidence_store import EvidenceStore
-from resources.generations import GENERATION, GenerationStore, newest_materialized
+from resources.generations import GENERATION, GenerationStore
 from sediment_assets import __version__
 from sediment_assets.adapters.bundle_dir import ReadyBundle, stage_bundle
 from sediment_assets.adapters.evidence import OpenEvidence
@@ -241,7 +241,6 @@ def ci_resolutions_asset(partitions: dg.TimeWindowPartitionsDefinition) -> dg.As
         context: dg.AssetExecutionContext, bundles: BundleReader, generations: GenerationStore, rollouts: Path
     ) -> Iterator[dg.MaterializeResult[Any]]:
         out = generations.new_path(RESOLUTIONS_KIND, context)
-        frozen = newest_materialized(context.instance, ROLLOUTS, context.partition_key)
         bundle = bundles.read(rollouts)
         with stage_resolutions(
             bundle, out, asset_key=CI_RESOLUTIONS.to_user_string(), partition=context.partition_key
@@ -250,14 +249,16 @@ def ci_resolutions_asset(partitions: dg.TimeWindowPartitionsDefinition) -> dg.As
                 asset_key=CI_RESOLUTIONS,
                 value=staged,
                 # Targets read the Rollouts through these: what is new of a Rollout must be new of its resolutions.
-                data_version=dg.DataVersion(resolutions_version(frozen.data_version, staged.record.data_version)),
+                data_version=dg.DataVersion(
+                    resolutions_version(partition_version(bundle.manifest), staged.record.data_version)
+                ),
                 metadata=_resolutions_metadata(out, staged.resolutions, bundle.bundle_digest),
             )
 
     return ci_resolutions
 
 
-def resolutions_version(rollouts_version: str | None, content: str) -> str:
+def resolutions_version(rollouts_version: str, content: str) -> str:
     """Digest the version of the Rollouts with that of the resolutions' files, for those who read both."""
     return digest_of([rollouts_version, content])
 

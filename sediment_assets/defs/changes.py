@@ -1,12 +1,12 @@
 """What differs between the two newest generations of a target's day, and why: numbers and tables for a check."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 import dagster as dg
 
 from resources.evidence_store import EvidenceStore
-from resources.generations import Materialized, complete_generations
+from resources.generations import Materialized
 from sediment_assets.adapters.generations.comparison import compare_generations
 from sediment_assets.defs.metadata import NONE, PREVIEW_ROWS, preview
 from sediment_assets.errors import SedimentError
@@ -29,11 +29,10 @@ class Changes(NamedTuple):
     metadata: Mapping[str, Any]
 
 
-def changes(instance: dg.DagsterInstance, evidence: EvidenceStore, key: dg.AssetKey, day: str) -> Changes:
-    """Compare the two newest complete generations of a target's day."""
-    generations = complete_generations(instance, key, day)
-    newest, before = next(generations, None), next(generations, None)
-    if newest is None or before is None:
+def changes(evidence: EvidenceStore, newest: Materialized, older: Iterator[Materialized]) -> Changes:
+    """Compare the newest complete generation of a target's day with the one before."""
+    before = next(older, None)
+    if before is None:
         return Changes(True, "The first generation of this day.", {})
     try:
         return _told(_compared(evidence, before, newest), before)

@@ -14,9 +14,6 @@ import dagster as dg
 from resources.clone_urls import CloneUrls
 from resources.evidence_store import EvidenceStore
 from sediment_assets import __version__
-from sediment_assets.adapters.mirror_jobs import KnownRepositories, SyncJob
-from sediment_assets.adapters.mirror_run import SyncOutcome
-from sediment_assets.adapters.mirror_sync import SyncStatus
 from sediment_assets.defs.keys import MIRRORS_GROUP, OWNERS, REPOSITORIES
 from sediment_assets.mirrors.layout import mirror_path
 from sediment_assets.publish.record import digest_of
@@ -24,6 +21,9 @@ from sediment_assets.repositories.keys import LegacyKey, RepositoryKey
 
 if TYPE_CHECKING:  # Dagster gives the type of its own job definitions no public name
     from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
+
+    from sediment_assets.adapters.mirror_jobs import KnownRepositories, SyncJob
+    from sediment_assets.adapters.mirror_run import SyncOutcome
 
 REPOSITORY_PARTITIONS: Final = dg.DynamicPartitionsDefinition(name="repositories")
 SYNC_JOB: Final = "sync_mirrors"
@@ -65,6 +65,8 @@ def repositories_asset() -> dg.AssetsDefinition:
     def sync_mirror(
         context: dg.AssetExecutionContext, evidence: EvidenceStore, clone_urls: CloneUrls
     ) -> dg.MaterializeResult[Any]:
+        from sediment_assets.adapters.mirror_sync import SyncStatus
+
         known = clone_urls.known(evidence)
         sync = clone_urls.sync(evidence)
         outcome = sync.run(_job_of(known, context.partition_key))
@@ -83,7 +85,7 @@ def repositories_asset() -> dg.AssetsDefinition:
     return sync_mirror
 
 
-def _job_of(known: KnownRepositories, partition: str) -> SyncJob:
+def _job_of(known: "KnownRepositories", partition: str) -> "SyncJob":
     for job in known.jobs():
         if partition_of(job.key) == partition:
             return job
@@ -94,7 +96,7 @@ def _job_of(known: KnownRepositories, partition: str) -> SyncJob:
     )
 
 
-def _metadata(outcome: SyncOutcome) -> Mapping[str, Any]:
+def _metadata(outcome: "SyncOutcome") -> Mapping[str, Any]:
     return {
         "repository": outcome.label,
         "status": outcome.status.value,

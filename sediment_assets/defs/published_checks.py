@@ -19,7 +19,7 @@ from typing import Any, Final
 import dagster as dg
 
 from resources.evidence_store import EvidenceStore
-from resources.generations import GENERATION, NoGenerationError, newest_generation
+from resources.generations import GENERATION, NoGenerationError, complete_generations, first_of
 from sediment_assets.defs.changes import CHANGES_DESCRIPTION, CHANGES_EXPLAINED, changes
 from sediment_assets.defs.keys import output_key, outputs_of
 from sediment_assets.derive.split import Split
@@ -63,22 +63,23 @@ def _population_checks(
     def check_published(context: dg.AssetCheckExecutionContext, evidence: EvidenceStore) -> Iterator[_CheckEvent]:
         wanted = sorted(check.name for check in context.selected_asset_check_keys)
         day, problem = _day_of(context, key)
+        older = complete_generations(context.instance, key, day)
         try:
-            generation = newest_generation(context.instance, key, day)
+            newest = first_of(older, key, day)
         except NoGenerationError as error:
             for name in wanted:
                 about = problem or str(error.description)
                 yield _event(context, key, name, _Finding(not day, about, {}), {})
             return
-        place = {GENERATION: dg.MetadataValue.path(str(generation)), "day": day}
-        published = _Published(generation, spec)
+        place = {GENERATION: dg.MetadataValue.path(str(newest.path)), "day": day}
+        published = _Published(newest.path, spec)
         if set(wanted) - {GENERATION_INTACT, CHANGES_EXPLAINED}:
             published.read(evidence, patches=PATCHES_APPLY in wanted)
         for name in wanted:
             if name == CHANGES_EXPLAINED:
-                found = _Finding(*changes(context.instance, evidence, key, day))
+                found = _Finding(*changes(evidence, newest, older))
             else:
-                found = _intact(generation) if name == GENERATION_INTACT else published.finding(name)
+                found = _intact(newest.path) if name == GENERATION_INTACT else published.finding(name)
             about = " ".join(filter(None, (problem, found.description)))
             yield _event(context, key, name, _Finding(found.passed, about, found.counts), place)
 
@@ -161,7 +162,8 @@ class _Published:
 
     def read(self, evidence: EvidenceStore, *, patches: bool) -> None:
         """Read every line, and go on after a problem: each check has its own."""
-        with held_for_reading(self.generation), evidence.mirrors(required=False) as mirrors:
+        mirrors = evidence.patch_mirrors(required=False)
+        with held_for_reading(self.generation):
             for place, split, line in self._lines():
                 self._rows += 1
                 try:

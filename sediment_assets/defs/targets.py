@@ -103,7 +103,8 @@ def target_asset(target: Target, partitions: dg.TimeWindowPartitionsDefinition) 
         settings = options.settings()
         bundle = bundles.read(newest_generation(context.instance, ROLLOUTS, context.partition_key))
         resolutions = read_resolutions(ci_resolutions, bundle.bundle_digest)
-        with evidence.mirrors() as mirrors, claimed_directory(out, target) as generation:
+        mirrors = evidence.patch_mirrors()
+        with claimed_directory(out, target) as generation:
             staged = stage_export(
                 generation,
                 bundle,
