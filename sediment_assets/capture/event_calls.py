@@ -35,12 +35,22 @@ class EventCalls:
         self._whole: OrderedDict[str, HeldCall] = OrderedDict()
         self._size = 0
         self._events = self._touches = 0
+        self._ended: set[bytes] = set()
+        """Calls that ended before the input did, for want of memory; about 100 bytes each."""
+
+    @property
+    def size(self) -> int:
+        """About the bytes that are held."""
+        return self._size + self._messages.size
 
     def add_event(self, told: MessageEvent) -> Iterator[_Outcome]:
         """Take an event in; yield what it repeats, and calls that end for it."""
         if told.key is None:
             detail = "an event with one message of a model call, without the ids of the call's span"
             yield Untranslated(told.place, Remainder.NO_CONTENT, detail)
+            return
+        if self._has_ended(told.key):
+            yield self._late(told.place)
             return
         call = self._take(told.key)
         if call.told_by:
@@ -61,6 +71,9 @@ class EventCalls:
         if span.key is None or span.start is None:
             yield refusal.at(span.place)
             return
+        if self._has_ended(span.key):
+            yield self._late(span.place)
+            return
         call = self._take(span.key)
         if call.told_by:
             yield Untranslated(span.place, Remainder.REPEATED, f"the span of the call at {call.told_by}")
@@ -74,7 +87,7 @@ class EventCalls:
 
     def tell(self, span: Span) -> Iterator[_Outcome]:
         """Take notice of a span or log record that tells a whole call by itself: what else tells it is a repetition."""
-        if span.key is None:
+        if span.key is None or self._has_ended(span.key):
             return
         call = self._take(span.key)
         for place in call.places():
@@ -90,10 +103,23 @@ class EventCalls:
         self._open.clear()
         # Those that are whole and those that are not are one order again.
         for key, call in sorted(calls.items(), key=lambda item: item[1].touched):
+            self._size -= call.size
             yield from self._end(key, call)
 
+    @property
+    def _short(self) -> str:
+        return f"more than {self._limit >> 20} MiB of calls were held; take fewer files at once"
+
+    def _has_ended(self, key: str) -> bool:
+        return bool(self._ended) and _digest(key) in self._ended
+
+    def _late(self, place: str) -> Untranslated:
+        return Untranslated(place, Remainder.NO_CONTENT, f"a part of a call that ended before it came: {self._short}")
+
     def _take(self, key: str) -> HeldCall:
-        call = self._open.pop(key, None) or self._whole.pop(key, None) or HeldCall()
+        call = self._open.pop(key, None) or self._whole.pop(key, None)
+        if call is None:
+            return HeldCall()
         self._size -= call.size
         return call
 
@@ -104,10 +130,11 @@ class EventCalls:
         (self._whole if call.is_whole else self._open)[key] = call
 
     def _shrink(self) -> Iterator[_Outcome]:
-        while self._size + self._messages.size > self._limit and (self._open or self._whole):
+        while self.size > self._limit and (self._open or self._whole):
             key, call = (self._whole or self._open).popitem(last=False)
             self._size -= call.size
-            yield from self._end(key, call, f", before more than {self._limit >> 20} MiB of other calls came")
+            self._ended.add(_digest(key))
+            yield from self._end(key, call, f"; it ended early: {self._short}")
 
     def _end(self, key: str, call: HeldCall, when: str = "") -> Iterator[_Outcome]:
         """Tell a call, or why each of its parts is none."""
@@ -134,6 +161,10 @@ class EventCalls:
     def _forget(self, call: HeldCall) -> None:
         for event in call.events:
             self._messages.remove(event.message)
+
+
+def _digest(key: str) -> bytes:
+    return bytes.fromhex(key.replace("/", ""))
 
 
 def _second_span(span: Span, first: Span) -> Untranslated:

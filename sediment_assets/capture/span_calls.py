@@ -83,7 +83,8 @@ class SpanCalls:
         if stated := stated_session(self._options):
             return stated
         where = "span" if key is None or span.key else "events of the call, and no span of it is told"
-        raise RefusedError(Remainder.NO_SESSION, f"no {_SESSION_KEYS[0]} in the {where}; --session-key names another")
+        way = "--session-key names another, --set session=ID states one"
+        raise RefusedError(Remainder.NO_SESSION, f"no {_SESSION_KEYS[0]} in the {where}; {way}")
 
     def _sent(self, span: Span, session_id: str, left_out: list[str]) -> list[Message]:
         key = SDK_INPUT if SDK_INPUT in span.attributes and INPUT not in span.attributes else INPUT

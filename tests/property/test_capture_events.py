@@ -9,15 +9,22 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sediment_assets.capture.contract import CaptureOptions, Document, Record, Remainder, Translated, Untranslated
+from sediment_assets.capture.contract import Document, Record, Remainder, Translated, Untranslated
 from sediment_assets.capture.sources.exchanges import SOURCE
 from sediment_assets.facts.inference_call import InferenceCall
 from sediment_assets.facts.json_values import equal
-from tests.builders import ORG
 from tests.gateway_payloads import Json, function_call
-from tests.unit.capture.event_cases import choice, failed_span, logs, sent, span, traces
+from tests.unit.capture.event_cases import (
+    STATED,
+    choice,
+    failed_span,
+    logs,
+    sent,
+    span,
+    traces,
+    translate_within,
+)
 
-STATED = CaptureOptions(ORG, settings={"session": "s1"})
 WORDS = st.sampled_from(["a", "b c", "é", "\ud800"])
 MESSAGES = st.one_of(
     st.tuples(st.just("user"), st.builds(lambda text: {"content": text}, WORDS)),
@@ -94,6 +101,19 @@ def test_each_record_is_told_once_and_the_order_of_records_changes_nothing(calls
 
 def has_words(body: Any) -> bool:
     return "content" in body or "tool_calls" in body
+
+
+@given(CALLS, st.integers(0, 2**32), st.integers(0, 30_000))
+def test_each_record_is_told_once_however_short_memory_is(calls: list[Call], seed: int, limit: int):
+    random = Random(seed)
+    records = [record for number, call in enumerate(calls) for record in records_of(number, call)]
+    random.shuffle(records)
+    outcomes = translate_within(limit, *batches_of(records, random))
+    places = Counter(place for one in outcomes for place in (one.place, *getattr(one, "others", ())))
+    assert set(places.values()) <= {1}
+    assert places.total() == len(records)
+    ids = [one.fact.fact_id for one in outcomes if isinstance(one, Translated)]
+    assert len(ids) == len(set(ids))
 
 
 @given(CALLS, st.integers(0, 2**32))

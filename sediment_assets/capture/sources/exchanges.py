@@ -25,7 +25,9 @@ class Exchanges:
 
     name = "exchanges"
     settings = (SESSION_SETTING, OFFSET_SETTING)
-    help = "recorded requests and responses of model APIs, and OpenTelemetry GenAI spans with messages → model calls"
+    help = (
+        "recorded requests and responses of model APIs, OpenTelemetry GenAI spans and logs with messages → model calls"
+    )
 
     def translate(self, documents: Iterable[Document], options: CaptureOptions) -> Iterator[Translated | Untranslated]:
         """Translate each exchange into one InferenceCall, or say why not."""

@@ -2,7 +2,14 @@
 
 from typing import Any
 
+from sediment_assets.capture.contract import CaptureOptions, Translated, Untranslated
+from sediment_assets.capture.event_calls import EventCalls
+from sediment_assets.capture.model_spans import BareSpanError, Span, find_spans
+from sediment_assets.capture.span_calls import SpanCalls
+from tests.builders import ORG
 from tests.gateway_payloads import Json, function_call
+
+STATED = CaptureOptions(ORG, settings={"session": "stated"})
 
 TRACE = "055e114f35ced662e72fb70379cc879a"
 BEGIN = 1_772_442_000_000_000_000
@@ -116,3 +123,16 @@ def failed_span(call: int = 0) -> Json:
 
 def traces(*spans: Json) -> Json:
     return {"resourceSpans": [{"scopeSpans": [{"spans": list(spans)}]}]}
+
+
+def translate_within(limit: int, *values: Json) -> list[Translated | Untranslated]:
+    """Translate values, holding no more than about ``limit`` bytes of calls."""
+    calls = EventCalls(SpanCalls(STATED, "exchanges"), STATED, limit)
+    outcomes: list[Translated | Untranslated] = []
+    for number, value in enumerate(values):
+        for item in find_spans(f"f{number}:1", value) or ():
+            outcomes += calls.add_span(item, BareSpanError()) if isinstance(item, Span) else calls.add_event(item)
+        assert calls.size <= limit
+    outcomes += calls.finish()
+    assert calls.size == 0
+    return outcomes

@@ -9,16 +9,15 @@ from typing import Any
 import pytest
 
 from sediment_assets.capture.contract import CaptureOptions, Document, Record, Remainder, Translated, Untranslated
-from sediment_assets.capture.event_calls import EventCalls
-from sediment_assets.capture.model_spans import BareSpanError, Span, find_spans
 from sediment_assets.capture.sources.exchanges import SOURCE
-from sediment_assets.capture.span_calls import SpanCalls
 from sediment_assets.facts.inference_call import InferenceCall
+from sediment_assets.facts.instants import parse_instant
 from sediment_assets.facts.json_values import equal
 from tests.builders import ORG, plain_message, tool_call, tool_response
 from tests.gateway_payloads import Json, function_call
 from tests.unit.capture.event_cases import (
     GO,
+    STATED,
     TOOLS,
     TRACE,
     call_events,
@@ -31,11 +30,11 @@ from tests.unit.capture.event_cases import (
     sent,
     span,
     traces,
+    translate_within,
 )
 from tests.unit.capture.exchange_cases import INPUT, OUTPUT
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "capture" / "genai_events"
-STATED = CaptureOptions(ORG, settings={"session": "stated"})
 
 
 def translate(*values: Any, options: CaptureOptions = STATED) -> list[Translated | Untranslated]:
@@ -193,6 +192,14 @@ def test_messages_of_one_time_keep_the_order_of_their_list():
     assert [message.model_dump()["parts"][0]["content"] for message in fact.input_messages] == list("abba")
 
 
+def test_messages_without_times_keep_their_order_and_need_an_instant():
+    timeless = [record | {"observedTimeUnixNano": "0"} for record in call_events()]
+    assert {reason for reason, _ in refusals(translate(logs(*timeless)))} == {Remainder.NO_INSTANT}
+    instant = parse_instant("2026-01-01T00:00:00Z")
+    fact = only(logs(*timeless), options=CaptureOptions(ORG, instant=instant, settings=STATED.settings))
+    assert ([message.role for message in fact.input_messages], fact.observed_at) == (["system", "user"], instant)
+
+
 def test_empty_results_are_results_where_content_was_recorded():
     fact = only(logs(*sent(*TOOLS), choice()), traces(span()))
     assert equal(fact.input_messages[-1].model_dump(), plain_message("tool", tool_response("t2", None)))
@@ -231,7 +238,8 @@ def test_the_trace_is_the_session_only_when_the_operator_says_so():
     assert only(logs(*call_events()), options=options).session_id == TRACE
     outcomes = translate(logs(*call_events()), options=CaptureOptions(ORG))
     detail = (
-        "no gen_ai.conversation.id in the events of the call, and no span of it is told; --session-key names another"
+        "no gen_ai.conversation.id in the events of the call, and no span of it is told; "
+        "--session-key names another, --set session=ID states one"
     )
     assert refusals(outcomes) == [(Remainder.NO_SESSION, detail)] * 3
 
@@ -366,26 +374,14 @@ def test_what_is_no_call_is_refused_record_by_record(values: list[Any], reason: 
 # --- bounded memory
 
 
-def held(limit: int, *values: Any) -> list[Translated | Untranslated]:
-    spans = SpanCalls(STATED, "exchanges")
-    calls = EventCalls(spans, STATED, limit)
-    outcomes: list[Translated | Untranslated] = []
-    for number, value in enumerate(values):
-        for item in find_spans(f"f:{number}", value) or ():
-            if isinstance(item, Span):
-                outcomes += calls.add_span(item, BareSpanError())
-            else:
-                outcomes += calls.add_event(item)
-    return outcomes + list(calls.finish())
-
-
 NUMBERS = range(40)
+SHORT = "more than 0 MiB of calls were held; take fewer files at once"
 
 
 def test_whole_calls_end_first_when_memory_is_short():
     values = [logs(*sent(*GO, call=99)), *(v for n in NUMBERS for v in (logs(*call_events(n)), traces(span(n))))]
     values += [logs(choice(call=99)), traces(span(99))]
-    outcomes = held(40_000, *values)
+    outcomes = translate_within(40_000, *values)
     assert refusals(outcomes) == []
     assert {fact.model for fact in facts(outcomes)} == {"gpt-x-2026"}
     assert len(facts(outcomes)) == len(NUMBERS) + 1
@@ -393,25 +389,26 @@ def test_whole_calls_end_first_when_memory_is_short():
 
 def test_calls_that_end_before_their_time_are_counted_and_never_a_second_call():
     values = [*(logs(*call_events(n)) for n in NUMBERS), *(traces(span(n)) for n in NUMBERS)]
-    outcomes = held(40_000, *values)
+    outcomes = translate_within(40_000, *values)
     told = facts(outcomes)
     assert len({fact.inference_call_id for fact in told}) == len(told) == len(NUMBERS)
-    late = [fact for fact in told if fact.model is None]
-    assert 0 < len(late) < len(told)
-    assert len(refusals(outcomes)) == len(late)
-    assert {reason for reason, _ in refusals(outcomes)} == {Remainder.NO_CONTENT}
+    early = [fact for fact in told if fact.model is None]
+    assert 0 < len(early) < len(told)
+    assert len(refusals(outcomes)) == len(early)
+    late = f"a part of a call that ended before it came: {SHORT}"
+    assert set(refusals(outcomes)) == {(Remainder.NO_CONTENT, late)}
 
 
 def test_messages_without_an_answer_say_that_memory_was_short():
-    outcomes = held(40_000, *(logs(*sent(*GO, call=n)) for n in NUMBERS))
+    outcomes = translate_within(40_000, *(logs(*sent(*GO, call=n)) for n in NUMBERS))
     assert len(outcomes) == 2 * len(NUMBERS)
-    assert any("before more than 0 MiB of other calls came" in detail for _, detail in refusals(outcomes))
+    assert 0 < sum(detail.endswith(f"; it ended early: {SHORT}") for _, detail in refusals(outcomes)) < len(outcomes)
 
 
 def test_a_history_that_every_call_tells_again_is_held_once():
     long = "x" * 30_000
     values = [logs(*sent(("user", {"content": long}), call=n), choice(call=n)) for n in NUMBERS]
-    outcomes = held(200_000, *values, *(traces(span(n)) for n in NUMBERS))
+    outcomes = translate_within(200_000, *values, *(traces(span(n)) for n in NUMBERS))
     assert {fact.model for fact in facts(outcomes)} == {"gpt-x-2026"}
 
 
