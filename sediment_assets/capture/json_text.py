@@ -10,7 +10,7 @@ _FIRST_INEXACT: Final = 2.0**63
 _MANY_DIGITS: Final = b"0" * 19
 """No integer beyond 64 bits has fewer digits."""
 _DIGITS: Final = bytes(ord("0") if chr(byte).isdecimal() and byte < 128 else 1 for byte in range(256))
-_LONG: Final = 1 << 16
+_LONG: Final = 1 << 13
 """Longer texts mostly hold long strings, and looking at their values is faster than at their bytes."""
 
 
