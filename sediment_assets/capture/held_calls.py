@@ -9,13 +9,14 @@ from sediment_assets.capture.message_events import MessageEvent, Said, instant_o
 from sediment_assets.capture.model_spans import Span
 from sediment_assets.capture.record_fields import RefusedError
 from sediment_assets.capture.span_messages import CHOICE, INPUT, OUTPUT
-from sediment_assets.facts.json_values import JsonError, JsonObject, encode_stored
+from sediment_assets.facts.json_values import JsonError, JsonObject, JsonValue, encode_stored
 
 CONTENT_VARIABLE: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 """The environment variable with which instrumentations record content."""
 EVENT_BYTES: Final = 400
 MESSAGE_BYTES: Final = 1000
 CALL_BYTES: Final = 1000
+_ATTRIBUTE_BYTES: Final = 300
 """About what each costs beside its text."""
 _NEVER_EMPTY: Final = ("system", "developer", "user")
 """Who always says something; tools and models may answer nothing."""
@@ -86,6 +87,29 @@ class HeldEvent:
 
 
 @dataclass(slots=True)
+class Attributes:
+    """What the events of a call say beside their messages; the earliest event counts, in whatever order they come."""
+
+    _told: dict[str, tuple[tuple[int, int], JsonValue]] = field(default_factory=dict)
+
+    def merge(self, told: JsonObject, order: tuple[int, int]) -> int:
+        """Add those of one event; return about how many bytes that takes."""
+        size = 0
+        for key, value in told.items():
+            known = self._told.get(key)
+            if known is None:
+                size += _ATTRIBUTE_BYTES + (len(value) if isinstance(value, str) else 0)
+            elif known[0] <= order:
+                continue
+            self._told[key] = order, value
+        return size
+
+    def values(self) -> JsonObject:
+        """Return them by name."""
+        return {key: self._told[key][1] for key in sorted(self._told)}
+
+
+@dataclass(slots=True)
 class HeldCall:
     """What is known of one call."""
 
@@ -93,8 +117,8 @@ class HeldCall:
     span: Span | None = None
     told_by: str = ""
     """The record that tells the whole call by itself."""
-    attributes: JsonObject = field(default_factory=dict)
-    resource: JsonObject = field(default_factory=dict)
+    attributes: Attributes = field(default_factory=Attributes)
+    resource: Attributes = field(default_factory=Attributes)
     size: int = CALL_BYTES
     touched: int = 0
     """When it was told of last, counted in records of the run."""
@@ -123,7 +147,8 @@ class HeldCall:
         is_answer = told.name == CHOICE
         self._has_answer |= is_answer
         self._has_input |= not is_answer
-        self.size += EVENT_BYTES + _merge(self.attributes, told.rest()) + _merge(self.resource, told.resource)
+        self.size += EVENT_BYTES + self.attributes.merge(told.rest(), event.order)
+        self.size += self.resource.merge(told.resource, event.order)
 
     def places(self) -> list[str]:
         """Return the places of all that tell it, in their order."""
@@ -163,11 +188,11 @@ def put_together(call: HeldCall) -> ToldCall:
     whole = Span(
         last.place,
         span.name if span else "",
-        call.attributes | (span.attributes if span else {}) | told,
+        call.attributes.values() | (span.attributes if span else {}) | told,
         span.start if span else None,
         (span.end if span else None) or instant_of(last.time),
         span.key if span else None,
-        (span.resource if span else {}) or call.resource,
+        (span.resource if span else {}) or call.resource.values(),
         has_failed,
     )
     taken = {last.place, *(event.place for event in repeated)}
@@ -233,10 +258,3 @@ def _ids_in_blocks(sent: list[Said]) -> set[str]:
             told = (held.get("toolUseId"), held.get("tool_use_id")) if isinstance(held, dict) else ()
             ids.update(name for name in told if isinstance(name, str))
     return ids
-
-
-def _merge(held: JsonObject, told: JsonObject) -> int:
-    """Add what is not told yet; return about how many bytes that takes."""
-    new = {key: value for key, value in told.items() if key not in held}
-    held |= new
-    return sum(200 + (len(value) if isinstance(value, str) else 0) for value in new.values())

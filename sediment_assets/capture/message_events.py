@@ -127,6 +127,8 @@ def _said(name: str, body: JsonValue, attributes: JsonObject) -> Said:
     if spelled is None:
         raise invalid(f"{name}: name", "an event with a message", name)
     is_answer, message = spelled
+    if message.get("role") == "None":
+        raise invalid(f"{name}: name", "a role", None)
     if message.get("content") == _ELIDED:
         message = message | {"content": None}
     if isinstance(message.get("content"), dict) and "parts" in message["content"]:

@@ -7,6 +7,7 @@ Four are read: attributes numbered by message (``gen_ai.prompt.0.content`` of Op
 has both.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
@@ -22,13 +23,8 @@ _NUMBERED: Final = (
     (OUTPUT, ("gen_ai.completion.", "llm.output_messages.")),
 )
 CHOICE: Final = "gen_ai.choice"
-_EVENT_ROLES: Final = {
-    "gen_ai.system.message": "system",
-    "gen_ai.developer.message": "developer",
-    "gen_ai.user.message": "user",
-    "gen_ai.assistant.message": "assistant",
-    "gen_ai.tool.message": "tool",
-}
+_MESSAGE_EVENT: Final = re.compile(r"gen_ai\.(\w{1,40})\.message", re.ASCII)
+"""The role is in the name: system, developer, user, assistant, tool, or any that a client sent."""
 EVENT_CONTENT: Final = "gen_ai.event.content"
 _ALL_EVENTS: Final = "events"
 _INFERENCE: Final = {
@@ -46,7 +42,7 @@ _FORMER: Final = {
 
 def is_message_event(name: str) -> bool:
     """Whether an event tells one message of a call, or one of its answers."""
-    return name in _EVENT_ROLES or name == CHOICE
+    return name == CHOICE or _MESSAGE_EVENT.fullmatch(name) is not None
 
 
 def with_messages(attributes: JsonObject, events: Sequence[JsonObject]) -> JsonObject:
@@ -212,9 +208,10 @@ def spelled_event(name: str, told: JsonObject) -> tuple[bool, JsonObject] | None
         calls = {"tool_calls": told["tool_calls"]} if "tool_calls" in told else {}
         said = {"role": "assistant", **calls, **said, "finish_reason": told.get("finish_reason")}
         return True, _without_calls_told_twice(said)
-    role = _EVENT_ROLES.get(name)
-    if role is None:
+    match = _MESSAGE_EVENT.fullmatch(name)
+    if match is None:
         return None
+    role = match[1]
     spelled: JsonObject = {"role": role, "content": _content(told.get("content"))}
     if "tool_calls" in told:
         spelled["tool_calls"] = _member(told["tool_calls"])

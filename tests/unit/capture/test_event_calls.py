@@ -173,6 +173,34 @@ def test_a_translated_call_names_every_record_that_told_it():
     assert found.others == (f"{prefix}[0]", f"{prefix}[1]", "f1:1.resourceSpans[0].scopeSpans[0].spans[0]")
 
 
+def test_attributes_are_those_of_the_earliest_event_that_has_them():
+    named = [
+        logs(record | {"attributes": pairs({"session.id": name, "n": number})})
+        for number, (record, name) in enumerate(zip(call_events(), ("s", "t", "u"), strict=True))
+    ]
+    told = only(*named)
+    assert (told.session_id, told.raw["attributes"]) == ("s", {"session.id": "s", "n": 0})
+    for order in permutations(named):
+        assert only(*order) == told
+
+
+def test_a_call_goes_on_from_the_one_before():
+    calls = [function_call(), function_call("t2", "run", "{}")]
+    answer = choice({"role": "assistant", "tool_calls": calls}, finish_reason="tool_calls")
+    records = [logs(*sent(*GO), answer), logs(*sent(*TOOLS, call=1), choice(call=1))]
+    first, second = facts(translate(*records, traces(span(0), span(1))))
+    told = [(message.role, message.parts) for message in (*first.input_messages, *first.output_messages)]
+    assert [(message.role, message.parts) for message in second.input_messages[:3]] == told
+
+
+def test_messages_of_any_role_are_part_of_the_call():
+    developer = event("developer.message", {"content": "Be brief."}, at=1)
+    fact = only(logs(developer, *call_events()[1:]))
+    assert [message.role for message in fact.input_messages] == ["developer", "user"]
+    named = event("user.message", {"role": "customer", "content": "Go."}, at=1)
+    assert only(logs(named, choice())).input_messages[0].role == "customer"
+
+
 def test_calls_that_run_at_the_same_time_are_told_apart_by_their_spans():
     one, two = call_events(0), [*sent(*TOOLS, call=1), choice(call=1)]
     mixed = [record for pair in zip(one, two, strict=False) for record in pair] + two[len(one) :]
@@ -357,6 +385,16 @@ SEVERAL = "under one span: several calls that cannot be told apart; a TracerProv
             [logs(*sent(("user", {"content": {"parts": [{"function_call": {"name": "x"}}]}})), choice())],
             Remainder.INVALID_VALUE,
             "gen_ai.user.message: content.parts: expected texts; other parts of Gemini's have no ids, got an object",
+        ),
+        (
+            [logs(*call_events(), event("None.message", {"content": "x"}, at=3))],
+            Remainder.INVALID_VALUE,
+            "gen_ai.None.message: name: expected a role, got null",
+        ),
+        (
+            [logs(*call_events(), event("function.message", {"content": "x"}, at=3))],
+            Remainder.INVALID_VALUE,
+            "gen_ai.input.messages[2].tool_call_id: expected a tool call's id, got null",
         ),
         (
             [logs(*sent(*GO), choice({"tool_calls": [{"function": {"name": "run", "arguments": "{}"}}]}))],
