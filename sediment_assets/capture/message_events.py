@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from sediment_assets.capture.chat_parts import is_block
 from sediment_assets.capture.json_text import parse_json
 from sediment_assets.capture.otlp.span_keys import span_key
 from sediment_assets.capture.otlp.values import any_value, read_attributes
@@ -131,8 +132,10 @@ def _said(name: str, body: JsonValue, attributes: JsonObject) -> Said:
         raise invalid(f"{name}: name", "a role", None)
     if message.get("content") == _ELIDED:
         message = message | {"content": None}
-    if isinstance(message.get("content"), dict) and "parts" in message["content"]:
-        raise invalid(f"{name}: content.parts", "texts; other parts of Gemini's have no ids", message["content"])
+    content = message.get("content")
+    if isinstance(content, dict) and message.get("role") != "tool" and not is_block(content):
+        # Gemini's calls, which have no ids; tool definitions in place of a message.
+        raise invalid(f"{name}: content", "text or blocks", content)
     role = told.get("role")
     if message.get("role") in ("system", "user") and isinstance(role, str) and role:
         message = message | {"role": role}

@@ -193,6 +193,19 @@ def test_a_call_goes_on_from_the_one_before():
     assert [(message.role, message.parts) for message in second.input_messages[:3]] == told
 
 
+def test_texts_of_gemini_and_calls_beside_the_message_are_read():
+    sent_text = {"content": {"parts": [{"text": "Go.", "thought": None}], "role": "user"}}
+    said = choice(
+        {"content": "On it."}, tool_calls=[function_call(arguments={"path": "a.py"})], finish_reason="tool_calls"
+    )
+    fact = only(logs(*sent(("user", sent_text)), said))
+    assert equal(fact.input_messages[0].model_dump(), plain_message("user", "Go."))
+    expected = plain_message(
+        "assistant", "On it.", tool_call("t1", "edit", {"path": "a.py"}), finish_reason="tool_calls"
+    )
+    assert equal(fact.output_messages[0].model_dump(), expected)
+
+
 def test_messages_of_any_role_are_part_of_the_call():
     developer = event("developer.message", {"content": "Be brief."}, at=1)
     fact = only(logs(developer, *call_events()[1:]))
@@ -384,7 +397,12 @@ SEVERAL = "under one span: several calls that cannot be told apart; a TracerProv
         (
             [logs(*sent(("user", {"content": {"parts": [{"function_call": {"name": "x"}}]}})), choice())],
             Remainder.INVALID_VALUE,
-            "gen_ai.user.message: content.parts: expected texts; other parts of Gemini's have no ids, got an object",
+            "gen_ai.user.message: content: expected text or blocks, got an object",
+        ),
+        (
+            [logs(*sent(*GO, ("user", {"content": {"tools": [{"name": "edit"}]}})), choice())],
+            Remainder.INVALID_VALUE,
+            "gen_ai.user.message: content: expected text or blocks, got an object",
         ),
         (
             [logs(*call_events(), event("None.message", {"content": "x"}, at=3))],
