@@ -61,8 +61,11 @@ def stored_tail(line: bytes, start: int, *, is_first: bool) -> Tail | None:
     That spelling its values again gives the same text proves that orjson read every number exactly.
     """
     comma = "" if is_first or line.startswith(b"]", start) else ","
+    rest = line[start + len(comma) :]
+    if not rest.isascii():
+        return None
     try:
-        values = orjson.loads(b'{"input_messages":[' + line[start + len(comma) :])
+        values = orjson.loads(b'{"input_messages":[' + rest)
     except orjson.JSONDecodeError:
         return None
     messages = values.pop("input_messages")
