@@ -2,7 +2,7 @@
 
 The same calls as the asset graph makes for a day: derive, freeze and validate its Rollouts, copy the bundle and compare
 it with what was validated, export the three targets. The second day finds in the memo what similarity told the first.
-What a partition costs in Dagster beyond this is Dagster's.
+What a partition costs beyond this in the graph are Dagster's events, and the checks that read back what was published.
 """
 
 import json
