@@ -6,9 +6,10 @@ that of ``import_lines``; whatever is unusual about a line (spelling, errors, kn
 """
 
 from bisect import bisect_left
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 import orjson
@@ -33,6 +34,7 @@ from sediment_assets.adapters.fact_store.stored_rows import JSON_COLUMNS
 from sediment_assets.facts.json_values import JsonError, JsonObject
 from sediment_assets.facts.redaction import RedactionReason
 from sediment_assets.facts.vocabulary import FactTable
+from sediment_assets.recent import Recent
 
 HISTORY_BYTES: Final = 24 * 2**20
 """Most memory for remembered messages; the least recently used Sessions are forgotten first."""
@@ -120,8 +122,7 @@ class CallLines:
     """Prepares the lines of one import's InferenceCalls, in any order."""
 
     def __init__(self) -> None:
-        self._histories: OrderedDict[tuple[object, object], _History] = OrderedDict()
-        self._size = 0
+        self._histories: Recent[tuple[object, object], _History] = Recent(HISTORY_BYTES, attrgetter("size"))
 
     def prepare(self, line: bytes) -> PreparedLine:
         """Read, validate and redact one line. Raises LineError as ``import_lines`` does."""
@@ -162,18 +163,10 @@ class CallLines:
             prepared = prepared._replace(redactions=redactions)
         if new:
             history.answer = answer_of(prepared, tail)
-            self._remember(key, history)
+            self._histories.keep(key, history)
         elif shared:
-            self._histories.move_to_end(key)
+            self._histories.keep(key, before)
         return prepared
-
-    def _remember(self, key: tuple[object, object], history: _History) -> None:
-        forgotten = self._histories.pop(key, None)
-        self._size += history.size - (forgotten.size if forgotten else 0)
-        self._histories[key] = history
-        while self._size > HISTORY_BYTES:
-            _, oldest = self._histories.popitem(last=False)
-            self._size -= oldest.size
 
 
 def _head(line: bytes, field_start: int) -> JsonObject:

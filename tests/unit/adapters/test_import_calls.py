@@ -110,9 +110,11 @@ def test_a_known_credential_is_left_to_the_thorough_way(thorough: list):
 
 
 def test_the_longest_unused_session_is_forgotten_first(monkeypatch: pytest.MonkeyPatch, read_messages: list):
+    probe = CallLines()
+    probe.prepare(line(2, session_id="a"))
+    monkeypatch.setattr(import_calls, "HISTORY_BYTES", 2 * probe._histories._size)
     reader = CallLines()
     reader.prepare(line(2, session_id="a"))
-    monkeypatch.setattr(import_calls, "HISTORY_BYTES", 2 * reader._size)
     read = []
     for session_id in ("b", "a", "c", "a", "b"):
         read_messages.clear()
