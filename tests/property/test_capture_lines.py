@@ -143,6 +143,8 @@ def test_a_list_that_is_not_the_lines_own_is_not_remembered(first: bytes):
         b'"model_parameters":{"a":1} "x":1}',
         b',"model_parameters":{"a":1}}',
         b'"x":[2],"y":{"a":1}',
+        b'[3],"model_parameters":{"a":1}}',
+        b'"x":12',
     ],
 )
 def test_names_are_read_as_ever_wherever_else_they_stand(rest: bytes):
@@ -151,6 +153,37 @@ def test_names_are_read_as_ever_wherever_else_they_stand(rest: bytes):
         growing.parse(b'{"trace_id":"t","messages":[{"n":1}%b],"model_parameters":{"a":1},"x":[1]}' % new)
         line = b'{"trace_id":"t","messages":[{"n":1}%b],%b' % (new, rest)
         assert outcome(growing.parse, line) == outcome(parse_json, line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"trace_id":"t","messages":[12]}',
+        b'{"trace_id":"t","messages":[1,],"x":1}',
+        b'{"trace_id":"t","messages":[1,2],[3],"x":1}',
+        b'{"trace_id":"t","messages":[1,2],"":[3],"x":1}',
+        b'{"trace_id":"t","messages":[1, ]}',
+        b'{"trace_id":"t","messages":[1] 1"x":1}',
+        b'{"trace_id":"t","messages":[1]1"x":1}',
+        b'{"trace_id":"t","messages":[1',
+        b'{"trace_id":"t","messages":[',
+        b'{"trace_id":"t","messages":[1,',
+        b'{"trace_id":"t","messages":[1 2]}',
+        b'{"trace_id":"t","a":12"messages":[1]}',
+        b'{"trace_id":"t",,"messages":[1]}',
+        b'{"trace_id":"t", , "messages":[1]}',
+        b'["trace_id":"t","messages":[1]}',
+        b'"trace_id":"t","messages":[1]}',
+        b'{"trace_id":"t","messages":[1]}}',
+        b'{"trace_id":"t","messages":[1]]}',
+        b'{"trace_id":"t","messages":[1]},{"x":1}',
+    ],
+)
+@pytest.mark.parametrize("known", [b'{"trace_id":"t","messages":[1]}', b'{"trace_id":"t","messages":[1],"x":1}', b"1"])
+def test_what_is_cut_or_put_together_is_refused_as_ever(known: bytes, line: bytes):
+    growing = GrowingLines()
+    growing.parse(known)
+    assert outcome(growing.parse, line) == outcome(parse_json, line)
 
 
 def test_marks_that_move_leave_the_elements_before_them_shared():

@@ -16,7 +16,7 @@ MESSAGES["secret"] = make_message("tool", tool_response(result={"api_key": "hunt
 CALLS = st.tuples(
     st.sampled_from(["c1", "c2", "c3"]),
     st.sampled_from(["s1", "s2"]),
-    st.lists(st.sampled_from(list(MESSAGES)), max_size=4),
+    st.sampled_from([[], ["a"], ["]"], ["a", "b"], ["a", "b", "é"], ["b", "a"], ["a", "secret"]]),
     st.sampled_from([0, 1200]),
 )
 

@@ -15,7 +15,7 @@ from sediment_assets.facts.json_values import encode_stored
 WORDS = st.sampled_from(["", "a", "é\ud800"])
 NUMBERS = st.sampled_from([None, True, 1, 1.0, 0.0, -0.0, 2**70])
 ARGUMENTS = st.permutations(["a", "b"]).flatmap(lambda keys: st.fixed_dictionaries(dict.fromkeys(keys, NUMBERS)))
-MESSAGES = st.one_of(
+USUAL = st.one_of(
     st.builds(lambda role, text: {"role": role, "content": text}, st.sampled_from(["user", "assistant"]), WORDS),
     st.builds(lambda value: {"role": "tool", "tool_call_id": "t", "content": value}, ARGUMENTS | WORDS),
     st.builds(
@@ -33,22 +33,24 @@ MESSAGES = st.one_of(
         },
         ARGUMENTS,
     ),  # two messages
-    st.just({"type": "function_call_output", "call_id": "t", "output": "x"}),  # an item, grouped with its neighbours
-    st.just({"role": 1}),  # refused
 )
+ITEM = st.just({"type": "function_call_output", "call_id": "t", "output": "x"})
+"""Grouped with its neighbours."""
+MESSAGES = st.one_of(*[USUAL] * 5, ITEM, st.just({"role": 1}))
+"""Of which the last is refused."""
 
 
 @st.composite
 def histories(draw: st.DrawFn) -> list[tuple[str, list[Any]]]:
     """Lists of two conversations that grow, change, end or are told again, by the same values or by equal ones."""
-    lists: dict[str, list[Any]] = {"s1": [], "s2": []}
-    told = []
+    lists: dict[str, list[Any]] = {key: draw(st.lists(USUAL, min_size=2, max_size=4)) for key in ("s1", "s2")}
+    told = list(lists.items())
     for _ in range(draw(st.integers(1, 8))):
         key = draw(st.sampled_from(["s1", "s2"]))
         values = lists[key]
         match draw(st.sampled_from(["grow", "grow", "cut", "swap", "equal"])):
             case "grow":
-                values = values + draw(st.lists(MESSAGES, max_size=3))
+                values = values + draw(st.lists(MESSAGES, min_size=1, max_size=2))
             case "cut":
                 values = values[: draw(st.integers(0, len(values)))]
             case "swap" if values:

@@ -32,17 +32,20 @@ def small_memory(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @given(
-    st.lists(MESSAGES, min_size=1, max_size=8),
+    st.lists(MESSAGES, min_size=4, max_size=6),
     st.lists(RAWS, min_size=1, max_size=3),
-    st.lists(st.tuples(st.integers(0, 8), st.integers(0, 2)), min_size=1, max_size=8),
+    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 6), st.integers(0, 2), st.booleans()), min_size=1, max_size=8),
 )
-def test_memory_changes_nothing(messages: list[Message], raws: list[dict[str, Any]], calls: list[tuple[int, int]]):
+def test_memory_changes_nothing(
+    messages: list[Message], raws: list[dict[str, Any]], calls: list[tuple[int, int, int, bool]]
+):
     facts = PreparedFacts()
     prepared = []
-    for number, (length, which) in enumerate(calls):
+    for number, (length, end, which, is_other) in enumerate(calls):
+        sent = messages[:length] + messages[length + 1 : end] if is_other else messages[:end]
         update = {
-            "input_messages": tuple(messages[:length]),
-            "output_messages": tuple(messages[length:]),
+            "input_messages": tuple(sent),
+            "output_messages": tuple(messages[length:end]),
             "raw": raws[which % len(raws)],
         }
         call = make_call(inference_call_id=f"c{number}").model_copy(update=update)
