@@ -57,12 +57,14 @@ class _Repeated:
                 self.tries = min(self.tries + 1, _TRIES)
                 return start + len(source), value
         end = value_end(line, start) if self.tries and line[start : start + 1] == b"{" else None
-        if end is None or not _WORTH_KEEPING <= end - start <= _LARGEST:
+        if end is None or end - start < _WORTH_KEEPING:
+            return None
+        self.tries -= 1
+        if end - start > _LARGEST:
             return None
         source = line[start:end]
         (value,) = parse_json(b"[%b]" % source)
         self.seen = [(source, value), *self.seen[: _SPELLINGS - 1]]
-        self.tries -= 1
         return end, value
 
 

@@ -44,7 +44,7 @@ class _History:
             return len(self.values)
         pairs = zip(self.values, values, strict=False)
         return next(
-            (position for position, (known, value) in enumerate(pairs) if not _is_same(known, value)),
+            (position for position, (known, value) in enumerate(pairs) if not is_same(known, value)),
             min(len(self.values), len(values)),
         )
 
@@ -117,7 +117,7 @@ def _translate(group: JsonValue, grouped: bool, where: str, index: int, left_out
     return chat_messages(group, f"{where}[{index}]", left_out)
 
 
-def _is_same(known: JsonValue, value: JsonValue) -> bool:
+def is_same(known: JsonValue, value: JsonValue) -> bool:
     """Whether a captured value is another one, to the kind of each number and the order of keys in arguments."""
     if known is value:
         return True

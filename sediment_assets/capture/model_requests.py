@@ -12,7 +12,7 @@ from typing import Final
 
 from sediment_assets.capture.chat_messages import message, system_messages
 from sediment_assets.capture.contract import Remainder
-from sediment_assets.capture.conversations import Conversations
+from sediment_assets.capture.conversations import Conversations, is_same
 from sediment_assets.capture.lookup import identifier
 from sediment_assets.capture.record_fields import RefusedError
 from sediment_assets.facts.json_values import JsonObject, JsonValue
@@ -20,6 +20,8 @@ from sediment_assets.facts.messages import Message
 
 CHAINS: Final = 2000
 """Responses whose history is kept for requests that go on from them."""
+SYSTEM_PROMPTS: Final = 32
+"""System prompts that are kept, one for each conversation: the same one is the same ``Message``."""
 _GATEWAY_ID: Final = b"litellm:"
 
 
@@ -36,13 +38,14 @@ class ModelRequests:
     def __init__(self) -> None:
         self._conversations = Conversations()
         self._chains: OrderedDict[str, list[Message]] = OrderedDict()
+        self._systems: OrderedDict[Hashable, tuple[JsonValue, str, list[Message], list[str]]] = OrderedDict()
 
     def read(self, key: Hashable, body: JsonObject, where: str, left_out: list[str]) -> list[Message]:
         """Translate all messages that the model was sent: instructions first, then what came before, then what is new.
 
         :raises RefusedError: no messages, a history that is missing, or a message that a Fact cannot hold.
         """
-        instructions = self._instructions(body, where, left_out)
+        instructions = self._instructions(key, body, where, left_out)
         name = next((name for name in ("messages", "input", "prompt") if body.get(name) is not None), None)
         if name is None:
             raise RefusedError(Remainder.NO_CONTENT, f"{where}: no messages, input or prompt")
@@ -81,12 +84,21 @@ class ModelRequests:
             )
         return chain
 
-    @staticmethod
-    def _instructions(body: JsonObject, where: str, left_out: list[str]) -> list[Message]:
+    def _instructions(self, key: Hashable, body: JsonObject, where: str, left_out: list[str]) -> list[Message]:
         if isinstance(body.get("instructions"), str) and "input" in body:
             text = body["instructions"]
             return [message("system", [{"type": "text", "content": text}], where)] if text else []
-        return system_messages(body.get("system"), f"{where}.system", left_out)
+        if (value := body.get("system")) is None:
+            return []
+        known = self._systems.pop(key, None)
+        if known is None or known[1] != where or not is_same(known[0], value):
+            told: list[str] = []
+            known = value, where, system_messages(value, f"{where}.system", told), told
+        self._systems[key] = known
+        if len(self._systems) > SYSTEM_PROMPTS:
+            self._systems.popitem(last=False)
+        left_out += known[3]
+        return known[2]
 
 
 def upstream_id(response_id: str) -> str:

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sediment_assets.capture import conversations
+from sediment_assets.capture import conversations, model_requests
 from sediment_assets.capture.conversations import Conversations
+from sediment_assets.capture.model_requests import ModelRequests
 from sediment_assets.capture.record_fields import RefusedError
 from sediment_assets.facts.json_values import encode_stored
 
@@ -78,3 +79,38 @@ def test_memory_changes_nothing(remembered: int, told: list[tuple[str, list[Any]
         reader = Conversations()
         for key, values in told:
             assert outcome(reader, key, values) == outcome(Conversations(), key, values)
+
+
+TEXTS = st.fixed_dictionaries({"type": st.just("text"), "text": WORDS}, optional={"cache_control": st.just({"a": 1})})
+SYSTEMS = (
+    st.none() | WORDS | TEXTS | st.lists(TEXTS | st.just({"type": "image", "source": "x"}), max_size=2) | st.just(1)
+)
+"""System prompts beside the messages, with a block that is left out, and one that refuses the request."""
+
+
+def asked(reader: ModelRequests, key: str, system: Any, where: str) -> tuple[Any, list[str]]:
+    left_out: list[str] = []
+    body = {"messages": [{"role": "user", "content": "x"}], "system": system}
+    try:
+        return [message.model_dump() for message in reader.read(key, body, where, left_out)], left_out
+    except RefusedError as error:
+        return str(error), left_out
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 3), st.sampled_from("vw")), max_size=9), st.data())
+def test_system_prompts_that_are_kept_change_nothing(calls: list[tuple[str, int, str]], data: st.DataObject):
+    systems = [data.draw(SYSTEMS) for _ in range(4)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(model_requests, "SYSTEM_PROMPTS", 1)
+        reader = ModelRequests()
+        for key, which, where in calls:
+            system = copy.deepcopy(systems[which])
+            assert asked(reader, key, system, where) == asked(ModelRequests(), key, system, where)
+
+
+def test_a_system_prompt_told_again_is_the_same_object():
+    reader = ModelRequests()
+    body = {"messages": [{"role": "user", "content": "x"}], "system": [{"type": "text", "text": "Be brief."}]}
+    first, again, other = (reader.read(key, copy.deepcopy(body), "w", [])[0] for key in ("a", "a", "b"))
+    assert first is again
+    assert first is not other
