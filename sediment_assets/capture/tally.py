@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from sediment_assets.capture.contract import Remainder, Untranslated
+from sediment_assets.words import quantity
 
 SHOWN: Final = 20
 """Unexpected records that are listed one by one; the others are only counted."""
@@ -72,7 +73,7 @@ class Tally:
                 yield f"  … and {more} more"
         if files := len(self._in_file) - len(self._by_file):
             rest = self.unexpected_count - sum(self._in_file[file] for file in self._by_file)
-            yield f"… and {rest} more in {files} other {'file' if files == 1 else 'files'}"
+            yield f"… and {rest} more in {quantity(files, 'other file')}"
 
     def described(self, reason: Remainder) -> list[str]:
         """Say which kinds of records are behind an expected reason, the most frequent first; else that it is not."""

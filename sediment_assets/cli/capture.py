@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sediment_assets.cli.facts import aligned, reasons
-from sediment_assets.cli.output import fail, is_styled, note, one_line, quantity, say, say_done
+from sediment_assets.cli.output import fail, is_styled, note, one_line, say, say_done
+from sediment_assets.words import quantity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from sediment_assets.cli.facts import aligned
-from sediment_assets.cli.output import quantity
 from sediment_assets.facts.instants import format_z
 from sediment_assets.facts.json_values import decode
 from sediment_assets.lineage.chain import Presence
 from sediment_assets.lineage.missing import MISSING
 from sediment_assets.mirrors.layout import mirror_path
 from sediment_assets.targets.skips import TaskSkip
+from sediment_assets.words import quantity
 
 if TYPE_CHECKING:
     from sediment_assets.adapters.explanation import DeclinedSession, Explanation, PublishedRow

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sediment_assets.cli.facts import aligned
-from sediment_assets.cli.output import quantity
+from sediment_assets.words import quantity
 
 if TYPE_CHECKING:
     from sediment_assets.adapters.generations.catalog import FoundGeneration

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sediment_assets.cli import generation_copy, generation_diff
 from sediment_assets.cli.graph import DEFAULT_EXPORT_ROOT, become, graph_environment, instance_directory
-from sediment_assets.cli.output import fail, quantity, say, say_done, say_json
+from sediment_assets.cli.output import fail, say, say_done, say_json
 from sediment_assets.cli.parser import partition_day
 from sediment_assets.errors import SedimentError
+from sediment_assets.words import quantity
 
 if TYPE_CHECKING:
     from sediment_assets.adapters.generations.catalog import FoundGeneration

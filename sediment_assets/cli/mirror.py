@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sediment_assets.cli.facts import aligned
-from sediment_assets.cli.output import quantity, say, say_done, say_json, stages, warn
+from sediment_assets.cli.output import say, say_done, say_json, stages, warn
 from sediment_assets.errors import SedimentError
+from sediment_assets.words import quantity
 
 if TYPE_CHECKING:
     from sediment_assets.adapters.mirror_jobs import KnownRepositories, SyncJob
@@ -196,8 +197,7 @@ def _unresolved(args: argparse.Namespace, known: KnownRepositories) -> Iterator[
     if args.repos or args.file is not None:
         return
     for (slug, reason), count in known.plan.unresolved.items():
-        pushes = f"{count} {'Push' if count == 1 else 'Pushes'}"
-        yield f"{reason}: {slug or 'no repository name'}: {pushes}: {reason.meaning}"
+        yield f"{reason}: {slug or 'no repository name'}: {quantity(count, 'Push')}: {reason.meaning}"
 
 
 def run_list(args: argparse.Namespace) -> int:

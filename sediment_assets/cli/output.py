@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 from sediment_assets.errors import one_line as one_line  # every command prints through this module
 from sediment_assets.errors import printable as printable
+from sediment_assets.words import quantity
 
 
 def is_styled(stream: TextIO) -> bool:
@@ -28,11 +29,6 @@ def is_styled(stream: TextIO) -> bool:
 def say(text: str) -> None:
     """Print one line of results."""
     print(one_line(text))
-
-
-def quantity(count: int, noun: str) -> str:
-    """Spell a count with its noun: ``1 file``, ``2 files``."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def say_json(value: object) -> None:
@@ -77,8 +73,8 @@ def warn_without_facts(org_id: str, database_url: str, *, has_facts: bool) -> No
     finally:
         engine.dispose()
     problem = (
-        f"the Fact store has no visible Fact of organization {org_id!r} (SEDIMENT_ORG_ID); it has {others} other "
-        f"{'organization' if others == 1 else 'organizations'}: sediment facts shows them"
+        f"the Fact store has no visible Fact of organization {org_id!r} (SEDIMENT_ORG_ID); it has "
+        f"{quantity(others, 'other organization')}: sediment facts shows them"
     )
     warn(ExportWarning(WarningEvent.NO_FACTS, problem))
 

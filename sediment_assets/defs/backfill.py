@@ -24,6 +24,7 @@ from sediment_assets.defs.keys import ROLLOUTS
 from sediment_assets.defs.metadata import ROW_COUNT, SKIP_PREFIX
 from sediment_assets.errors import SedimentError, error_text, one_line
 from sediment_assets.facts.defaults import new_id
+from sediment_assets.words import quantity
 
 if TYPE_CHECKING:  # what Dagster records of an error has no public name
     from dagster_shared.error import SerializableErrorInfo
@@ -138,7 +139,7 @@ def run_days(
         problems = list(_problems(result))
         if problems:
             tally.failed.append(day)
-        state = f"FAILED: {'; '.join(problems)}" if problems else _counted(_rollouts(result))
+        state = f"FAILED: {'; '.join(problems)}" if problems else quantity(_rollouts(result), "Rollout")
         say(f"{day}  {state}  ({monotonic() - started:.1f} s)")
         raise_swallowed()
     return tally
@@ -170,10 +171,6 @@ def _run(job: dg.JobDefinition, instance: dg.DagsterInstance, day: str | None = 
     if any(error.cls_name in _INTERRUPTS for _, error in _failures(result)):
         raise KeyboardInterrupt
     return result
-
-
-def _counted(rollouts: int) -> str:
-    return f"{rollouts} {'Rollout' if rollouts == 1 else 'Rollouts'}"
 
 
 def _rollouts(result: dg.ExecuteInProcessResult) -> int:

@@ -29,6 +29,7 @@ from sediment_assets.defs.target_metadata import files_of
 from sediment_assets.errors import SedimentError, error_text, one_line
 from sediment_assets.publish.record import content_version, spelled_instant
 from sediment_assets.targets.registry import Target
+from sediment_assets.words import quantity
 
 PARTITION_TAG: Final = "dagster/partition"
 REGISTERED: Final = "registered"
@@ -175,9 +176,7 @@ def main(arguments: Sequence[str]) -> int:
             settings = Settings.load()
             root = settings.export_root(Path("exports"))
             count = register(instance, root, settings.organization().org_id)
-            sys.stdout.write(
-                one_line(f"{os.path.relpath(root)}: {count} {'record' if count == 1 else 'records'} restored") + "\n"
-            )
+            sys.stdout.write(one_line(f"{os.path.relpath(root)}: {quantity(count, 'record')} restored") + "\n")
             return 0
     except SedimentError as error:
         sys.stderr.write(error_text(error) + "\n")

@@ -19,6 +19,7 @@ from sediment_assets.facts.json_values import JsonError, JsonObject, decode
 from sediment_assets.facts.model import Fact, FrozenModel, explain_errors
 from sediment_assets.facts.redaction import RedactionReason, redact
 from sediment_assets.facts.tables import JSONL_MODELS
+from sediment_assets.words import quantity
 
 _BOM = b"\xef\xbb\xbf"
 NO_REDACTIONS: Final[Counter[RedactionReason]] = Counter()
@@ -56,7 +57,7 @@ def validate(table: str, values: JsonObject) -> FrozenModel:
         return model.model_validate(values)
     except ValidationError as error:
         (name, problem), *others = explain_errors(error)
-        more = f" (and {len(others)} more {'field' if len(others) == 1 else 'fields'})" if others else ""
+        more = f" (and {quantity(len(others), 'more field')})" if others else ""
         raise LineError(f"{name}: {problem}{more}" if name else problem + more) from None
 
 

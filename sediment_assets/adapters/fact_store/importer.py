@@ -30,6 +30,7 @@ from sediment_assets.adapters.fact_store.table_summary import TableSummary
 from sediment_assets.errors import ListingError
 from sediment_assets.facts.quarantine import QuarantineRecord
 from sediment_assets.facts.vocabulary import FactTable
+from sediment_assets.words import quantity
 
 READ_BYTES = 2**20
 """Read at once: lines are long, and the default of 8 KiB costs more than parsing what is new in them."""
@@ -44,7 +45,7 @@ class FactImportError(ListingError, FactStoreError):
         self.problems = tuple(problems)
         self.count = count
         more = count - len(self.problems)
-        lines = [f"{count} bad {'line' if count == 1 else 'lines'}, nothing was imported", *self.problems]
+        lines = [f"{quantity(count, 'bad line')}, nothing was imported", *self.problems]
         super().__init__(lines + ([f"… and {more} more"] if more else []))
 
 
