@@ -61,7 +61,7 @@ class CallLines:
         """
         try:
             return self._parse_after_history(line)
-        except (_UnusualError, InexactError, BundleError, JsonError, orjson.JSONDecodeError):
+        except (_UnusualError, InexactError, BundleError, JsonError, orjson.JSONDecodeError, orjson.JSONEncodeError):
             return parse_call(decode_line(line))
 
     def _parse_after_history(self, line: bytes) -> CarriedCall:

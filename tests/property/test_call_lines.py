@@ -20,6 +20,7 @@ MESSAGES = st.sampled_from(
             "assistant", "ok", tool_call(arguments={"n": 2**70, "f": 1e-07, "z": -0.0, "input_messages": []})
         ),
         plain_message("assistant", tool_call(id=" padded ")),
+        plain_message("assistant", tool_call(arguments={"deep": json.loads("[" * 300 + "]" * 300)})),
         plain_message("tool", tool_response(result=[1, 1.0, True, None, float("nan"), {"b": 1, "a": 2}])),
         plain_message(""),
     ]

@@ -261,9 +261,10 @@ def test_complete_facts_are_carried_exactly(tmp_path: Path):
     assert '"finish_reason":""' in text
 
 
-def test_deep_captured_json_is_carried(tmp_path: Path):
+@pytest.mark.parametrize("depth", [300, 1490])  # orjson writes 254 levels and reads 1024
+def test_deep_captured_json_is_carried(depth: int, tmp_path: Path):
     deep: dict = {}
-    for _ in range(1490):
+    for _ in range(depth):
         deep = {"d": deep}
     call = make_call(output_messages=[plain_message("assistant", tool_call("t1", arguments=deep))], raw=deep)
     derive(tmp_path / "b", [call, make_decision(raw=deep)])
