@@ -76,9 +76,10 @@ def _canonical_messages(text: str) -> str | None:
     """Return the canonical spelling of stored messages that reading as a Fact would not change; None for any other."""
     try:
         messages = orjson.loads(text)
-        if all(map(is_stored_message, messages)) and respelled(messages, sort_keys=False) == text:
+        is_stored = type(messages) is list and all(map(is_stored_message, messages))
+        if is_stored and respelled(messages, sort_keys=False) == text:
             return respelled(messages)
-    except (orjson.JSONDecodeError, orjson.JSONEncodeError, TypeError):
+    except (orjson.JSONDecodeError, orjson.JSONEncodeError):
         pass
     return None
 

@@ -24,6 +24,7 @@ MESSAGES = st.sampled_from(
         plain_message("user", 'C:\\ "quoted", {"input_messages":[]} é\u2028\U0001f600\ud800\x7f'),
         plain_message("a", tool_call(arguments={"n": 2**70, "f": 1e-07, "z": -0.0, "input_messages": [], "a": "\\"})),
         plain_message("tool", tool_response(result=[1, 1.0, True, None, float("nan"), {"b": 1, "a": 2}])),
+        plain_message("tool", tool_response(result=json.loads("[" * 300 + "]" * 300))),
         plain_message(""),
     ]
 )
@@ -43,7 +44,7 @@ def calls(draw: st.DrawFn) -> list[tuple[InferenceCall, str]]:
         if draw(st.integers(0, 9)) == 0:
             text = draw(
                 stored_texts(histories[session])
-                | st.sampled_from([f"{text[:-1]},]", f"{text[:-1]}, ]", "[", f"{text}]"])
+                | st.sampled_from([f"{text[:-1]},]", f"{text[:-1]}, ]", "[", f"{text}]", "{}", '""'])
             )
         made.append((call, text))
     return made
@@ -87,3 +88,12 @@ def test_a_growing_history_is_read_once_and_by_the_model_only_where_it_is_unusua
     for length in (1, 2, 4, 4):
         writer.line(FullCall("s1", encode_stored(history[:length]), read))
     assert [len(json.loads(text)) for text in seen] == read_by_the_model
+
+
+@pytest.mark.parametrize("text", ["{}", '""', "null", "0"])
+def test_what_is_no_list_of_messages_is_refused(text: str) -> None:
+    def read(text: str) -> InferenceCall:
+        return make_call(input_messages=decode_messages(text))
+
+    with pytest.raises(SedimentError, match="expected a list of messages"):
+        CallWriter().line(FullCall("s1", text, read))
