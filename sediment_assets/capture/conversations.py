@@ -118,30 +118,14 @@ def _translate(group: JsonValue, grouped: bool, where: str, index: int, left_out
 
 
 def is_same(known: JsonValue, value: JsonValue) -> bool:
-    """Whether a captured value is another one, to the kind of each number and the order of keys in arguments."""
+    """Whether a captured value is another one, to the kind of each number and the order of keys.
+
+    Equality does not say so: ``1``, ``1.0`` and ``true`` are equal. Nor does the spelling: NaN is spelled as null.
+    """
     if known is value:
         return True
-    if not _is_more_than_text(known):
-        return known == value
     spelled = _spelled(known)
-    return spelled != _UNSPELLED and spelled == _spelled(value)
-
-
-def _is_more_than_text(value: JsonValue) -> bool:
-    """Whether equality alone does not say that another value is the same: ``1``, ``1.0`` and ``true`` are equal."""
-    stack = [value]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, dict):
-            # Objects inside blocks are arguments and results, whose order of keys is kept.
-            if any(type(member) is dict for member in item.values()):
-                return True
-            stack.extend(item.values())
-        elif isinstance(item, list):
-            stack.extend(item)
-        elif item is not None and type(item) is not str:
-            return True
-    return False
+    return spelled != _UNSPELLED and spelled == _spelled(value) and known == value
 
 
 def _size(value: JsonValue) -> int:

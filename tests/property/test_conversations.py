@@ -14,11 +14,13 @@ from sediment_assets.capture.record_fields import RefusedError
 from sediment_assets.facts.json_values import encode_stored
 
 WORDS = st.sampled_from(["", "a", "é\ud800"])
-NUMBERS = st.sampled_from([None, True, 1, 1.0, 0.0, -0.0, 2**70])
+NUMBERS = st.sampled_from([None, True, 1, 1.0, 0.0, -0.0, 2**70, float("nan"), float("inf")])
 ARGUMENTS = st.permutations(["a", "b"]).flatmap(lambda keys: st.fixed_dictionaries(dict.fromkeys(keys, NUMBERS)))
+BLOCKS = st.permutations([("type", "image"), ("source", "x")]).map(lambda members: [dict(members)])
+"""A result of text alone, which keeps the order of its keys."""
 USUAL = st.one_of(
     st.builds(lambda role, text: {"role": role, "content": text}, st.sampled_from(["user", "assistant"]), WORDS),
-    st.builds(lambda value: {"role": "tool", "tool_call_id": "t", "content": value}, ARGUMENTS | WORDS),
+    st.builds(lambda value: {"role": "tool", "tool_call_id": "t", "content": value}, ARGUMENTS | BLOCKS | WORDS),
     st.builds(
         lambda value, text: {
             "role": "assistant",
@@ -79,6 +81,22 @@ def test_memory_changes_nothing(remembered: int, told: list[tuple[str, list[Any]
         reader = Conversations()
         for key, values in told:
             assert outcome(reader, key, values) == outcome(Conversations(), key, values)
+
+
+@pytest.mark.parametrize(
+    ("known", "value"),
+    [
+        ([{"type": "image", "source": "x"}], [{"source": "x", "type": "image"}]),
+        ({"a": [{"b": "x", "c": "y"}]}, {"a": [{"c": "y", "b": "x"}]}),
+        ({"a": float("nan")}, {"a": None}),
+        ({"a": float("inf")}, {"a": float("-inf")}),
+    ],
+)
+def test_a_result_that_is_only_told_alike_is_another(known: Any, value: Any):
+    reader = Conversations()
+    for content in (known, value, known):
+        told = [{"role": "tool", "tool_call_id": "t", "content": content}]
+        assert outcome(reader, "s1", told) == outcome(Conversations(), "s1", told)
 
 
 TEXTS = st.fixed_dictionaries({"type": st.just("text"), "text": WORDS}, optional={"cache_control": st.just({"a": 1})})
