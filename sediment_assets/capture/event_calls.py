@@ -10,13 +10,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from sediment_assets.capture.contract import CaptureOptions, Remainder, Translated, Untranslated
-from sediment_assets.capture.held_calls import CALL_BYTES, HeldCall, HeldEvent, HeldMessages, put_together
+from sediment_assets.capture.held_calls import CALL_BYTES, HeldCall, HeldEvent, HeldMessages, put_together, size_of
 from sediment_assets.capture.message_events import MessageEvent
 from sediment_assets.capture.model_calls import Clock, left_out_items
 from sediment_assets.capture.model_spans import BareSpanError, Span
 from sediment_assets.capture.record_fields import RefusedError
 from sediment_assets.capture.span_calls import SpanCalls
-from sediment_assets.facts.json_values import JsonError, encode_stored
 
 HELD: Final = 128 * 2**20
 """About the bytes of calls that are held while more of them may come."""
@@ -81,7 +80,7 @@ class EventCalls:
             yield _second_span(span, call.span)
         else:
             call.span = span
-            call.size += CALL_BYTES + _size(span)
+            call.size += CALL_BYTES + size_of(span.attributes) + size_of(span.resource)
         self._put_back(span.key, call)
         yield from self._shrink()
 
@@ -172,10 +171,3 @@ def _second_span(span: Span, first: Span) -> Untranslated:
     if (span.attributes, span.start, span.end) == (first.attributes, first.start, first.end):
         return Untranslated(span.place, Remainder.REPEATED, f"the same span as {first.place}")
     return Untranslated(span.place, Remainder.INVALID_VALUE, f"ids: contradicts {first.place}: another span with them")
-
-
-def _size(span: Span) -> int:
-    try:
-        return 2 * len(encode_stored([span.attributes, span.resource]))
-    except JsonError:
-        return 10 * CALL_BYTES

@@ -18,6 +18,8 @@ MESSAGE_BYTES: Final = 1000
 CALL_BYTES: Final = 1000
 _ATTRIBUTE_BYTES: Final = 300
 """About what each costs beside its text."""
+_UNSPELLED_BYTES: Final = 10 * CALL_BYTES
+"""About what a value takes that JSON cannot spell."""
 _NEVER_EMPTY: Final = ("system", "developer", "user")
 """Who always says something; tools and models may answer nothing."""
 
@@ -46,7 +48,8 @@ class HeldMessages:
             said = event.said()
             text = encode_stored([event.name, said.message, said.index]).encode("ascii")
         except RefusedError as error:
-            said, text = error, event.place.encode("utf-8", "surrogatepass")
+            # Made anew: what was raised holds on to all that was looked at on the way.
+            said, text = _again(error), event.place.encode("utf-8", "surrogatepass")
         except JsonError as error:
             said = RefusedError(Remainder.INVALID_VALUE, f"{event.name}: {error}")
             text = event.place.encode("utf-8", "surrogatepass")
@@ -97,10 +100,9 @@ class Attributes:
         size = 0
         for key, value in told.items():
             known = self._told.get(key)
-            if known is None:
-                size += _ATTRIBUTE_BYTES + (len(value) if isinstance(value, str) else 0)
-            elif known[0] <= order:
+            if known is not None and known[0] <= order:
                 continue
+            size += _ATTRIBUTE_BYTES + size_of(value) if known is None else size_of(value) - size_of(known[1])
             self._told[key] = order, value
         return size
 
@@ -122,7 +124,8 @@ class HeldCall:
     size: int = CALL_BYTES
     touched: int = 0
     """When it was told of last, counted in records of the run."""
-    _latest: int = -1
+    _first_told: dict[tuple[int, bytes], HeldEvent] = field(default_factory=dict)
+    """By time and message, the event that told it first."""
     _has_answer: bool = False
     _has_input: bool = False
 
@@ -133,17 +136,14 @@ class HeldCall:
 
     def same_as(self, event: HeldEvent) -> HeldEvent | None:
         """Return an event that tells the same message at the same time, in another list: it was exported again."""
-        if not event.time or event.time > self._latest:
-            return None
-        for other in self.events:
-            if other.time == event.time and other.message is event.message and other.batch != event.batch:
-                return other
-        return None
+        # Those that tell it after the first one are of its list, or they were not added.
+        first = self._first_told.get((event.time, event.message.digest)) if event.time else None
+        return first if first is not None and first.batch != event.batch else None
 
     def add(self, event: HeldEvent, told: MessageEvent) -> None:
         """Add an event that is not held yet."""
         self.events.append(event)
-        self._latest = max(self._latest, event.time)
+        self._first_told.setdefault((event.time, event.message.digest), event)
         is_answer = told.name == CHOICE
         self._has_answer |= is_answer
         self._has_input |= not is_answer
@@ -201,8 +201,24 @@ def put_together(call: HeldCall) -> ToldCall:
 
 def _readable(event: HeldEvent) -> Said:
     if isinstance(event.message.said, RefusedError):
-        raise event.message.said
+        raise _again(event.message.said)
     return event.message.said
+
+
+def _again(error: RefusedError) -> RefusedError:
+    return RefusedError(error.reason, error.detail)
+
+
+def size_of(value: JsonValue) -> int:
+    """Return about how many bytes a value takes beside what every value does."""
+    if isinstance(value, str):
+        return len(value)
+    if not isinstance(value, dict | list):
+        return 0
+    try:
+        return 2 * len(encode_stored(value))
+    except JsonError:
+        return _UNSPELLED_BYTES
 
 
 def _require_content(said: list[Said]) -> None:
