@@ -9,9 +9,12 @@ V = TypeVar("V")
 
 
 class Recent(Generic[K, V]):
-    """Values by key; the sum of their sizes stays within ``most``, and what was kept longest ago is forgotten first."""
+    """Values by key; the sum of their sizes stays within ``most``, and what was kept longest ago is forgotten first.
 
-    def __init__(self, most: int, size: Callable[[V], int]) -> None:
+    Without ``size`` each value counts as one.
+    """
+
+    def __init__(self, most: int, size: Callable[[V], int] = lambda _: 1) -> None:
         self._most = most
         self._size_of = size
         self._size = 0

@@ -6,7 +6,6 @@ what that response's request and answer held, if they came before it in the same
 
 import base64
 import binascii
-from collections import OrderedDict
 from collections.abc import Hashable
 from typing import Final
 
@@ -17,6 +16,7 @@ from sediment_assets.capture.lookup import identifier
 from sediment_assets.capture.record_fields import RefusedError
 from sediment_assets.facts.json_values import JsonObject, JsonValue
 from sediment_assets.facts.messages import Message
+from sediment_assets.recent import Recent
 
 CHAINS: Final = 2000
 """Responses whose history is kept for requests that go on from them."""
@@ -37,8 +37,8 @@ class ModelRequests:
 
     def __init__(self) -> None:
         self._conversations = Conversations()
-        self._chains: OrderedDict[str, list[Message]] = OrderedDict()
-        self._systems: OrderedDict[Hashable, tuple[JsonValue, str, list[Message], list[str]]] = OrderedDict()
+        self._chains = Recent[str, list[Message]](CHAINS)
+        self._systems = Recent[Hashable, tuple[JsonValue, str, list[Message], list[str]]](SYSTEM_PROMPTS)
 
     def read(self, key: Hashable, body: JsonObject, where: str, left_out: list[str]) -> list[Message]:
         """Translate all messages that the model was sent: instructions first, then what came before, then what is new.
@@ -63,9 +63,7 @@ class ModelRequests:
         if response_id is None or "input" not in body:
             return
         has_instructions = isinstance(body.get("instructions"), str) and body["instructions"] != ""
-        self._chains[response_id] = [*sent[1 if has_instructions else 0 :], *answered]
-        while len(self._chains) > CHAINS:
-            self._chains.popitem(last=False)
+        self._chains.keep(response_id, [*sent[1 if has_instructions else 0 :], *answered])
 
     def before(self, body: JsonObject, where: str) -> list[Message]:
         """Return the history that a request leaves to the server.
@@ -90,13 +88,11 @@ class ModelRequests:
             return [message("system", [{"type": "text", "content": text}], where)] if text else []
         if (value := body.get("system")) is None:
             return []
-        known = self._systems.pop(key, None)
+        known = self._systems.get(key)
         if known is None or known[1] != where or not is_same(known[0], value):
             told: list[str] = []
             known = value, where, system_messages(value, f"{where}.system", told), told
-        self._systems[key] = known
-        if len(self._systems) > SYSTEM_PROMPTS:
-            self._systems.popitem(last=False)
+        self._systems.keep(key, known)
         left_out += known[3]
         return known[2]
 

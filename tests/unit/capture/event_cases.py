@@ -2,10 +2,12 @@
 
 from typing import Any
 
-from sediment_assets.capture.contract import CaptureOptions, Translated, Untranslated
+from sediment_assets.capture.contract import CaptureOptions, Document, Record, Remainder, Translated, Untranslated
 from sediment_assets.capture.event_calls import EventCalls
 from sediment_assets.capture.model_spans import BareSpanError, Span, find_spans
+from sediment_assets.capture.sources.exchanges import SOURCE
 from sediment_assets.capture.span_calls import SpanCalls
+from sediment_assets.facts.inference_call import InferenceCall
 from tests.builders import ORG
 from tests.gateway_payloads import Json, function_call
 
@@ -136,3 +138,32 @@ def translate_within(limit: int, *values: Json) -> list[Translated | Untranslate
     outcomes += calls.finish()
     assert calls.size == 0
     return outcomes
+
+
+def translate(*values: Any, options: CaptureOptions = STATED) -> list[Translated | Untranslated]:
+    """Translate values as one file each."""
+    documents = [Document(f"f{n}", [Record(f"f{n}:1", value)]) for n, value in enumerate(values)]
+    return list(SOURCE.translate(documents, options))
+
+
+def facts(outcomes: list[Translated | Untranslated]) -> list[InferenceCall]:
+    return [o.fact for o in outcomes if isinstance(o, Translated) and isinstance(o.fact, InferenceCall)]
+
+
+def refusals(outcomes: list[Translated | Untranslated]) -> list[tuple[Remainder, str]]:
+    return [(o.reason, o.detail) for o in outcomes if isinstance(o, Untranslated)]
+
+
+def only(*values: Any, options: CaptureOptions = STATED) -> InferenceCall:
+    (found,) = translate(*values, options=options)
+    assert isinstance(found, Translated), found
+    assert isinstance(found.fact, InferenceCall)
+    return found.fact
+
+
+def refused(*values: Any) -> tuple[Remainder, str]:
+    """Why every record of a call is refused, alike."""
+    outcomes = translate(*values)
+    assert all(isinstance(outcome, Untranslated) for outcome in outcomes), outcomes
+    (reason,) = set(refusals(outcomes))
+    return reason
